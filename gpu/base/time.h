@@ -1,0 +1,20 @@
+/* Clocks and their text. */
+#ifndef RL_BASE_TIME_H
+#define RL_BASE_TIME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define RL_TIME_TEXT 25 /* "2026-11-29T20:03:35.123Z" and NUL */
+
+int64_t rl_now_ms(void);       /* CLOCK_REALTIME, milliseconds since 1970 UTC */
+int64_t rl_monotonic_ns(void); /* CLOCK_MONOTONIC, nanoseconds */
+/* RFC 3339 UTC with milliseconds and Z into text[RL_TIME_TEXT]; years 0001 to 9999. */
+void rl_time_format(int64_t ms, char text[RL_TIME_TEXT]);
+/* Parses RFC 3339 with Z or an offset, 0 to 9 fraction digits, or a bare YYYY-MM-DD (midnight UTC).
+ * Returns 0, or -1 for anything else, 31 February and 24:00 included. */
+int rl_time_parse(const char *text, int64_t *ret_ms);
+/* Days since 1970-01-01 UTC, rounded down. */
+int64_t rl_time_day(int64_t ms);
+
+#endif

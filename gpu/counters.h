@@ -1,0 +1,53 @@
+/* Hardware counters by the CUPTI Range Profiler: user ranges, user replay. The only header of counters that
+ * the cuda backend sees; CUPTI's own headers are included by counters_cupti.c alone.
+ */
+#ifndef GPU_COUNTERS_H
+#define GPU_COUNTERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "record/record.h"
+
+enum counter_id { /* our names; metric_table.c maps them to each chip's metrics */
+    COUNTER_DRAM_READ, COUNTER_DRAM_WRITE, COUNTER_L2, COUNTER_L2_SM_SECTORS, COUNTER_L1, COUNTER_WARPS_ACTIVE,
+    COUNTER_HARDWARE_COUNT,
+    COUNTER_FP64_ADD = COUNTER_HARDWARE_COUNT, COUNTER_FP64_MUL, COUNTER_FP64_FMA,
+    COUNTER_FP32_ADD, COUNTER_FP32_MUL, COUNTER_FP32_FMA, COUNTER_FP16_ADD, COUNTER_FP16_MUL, COUNTER_FP16_FMA,
+    COUNTER_LOCAL_BYTES,
+    COUNTER_COUNT
+};
+enum counter_set { COUNTERS_HARDWARE, COUNTERS_SASS };
+
+/* ---- metric_table.c: pure data, no CUPTI ---- */
+/* The metric of a counter on a chip ("dram__bytes_read.sum"), or NULL with *ret_why when the chip has none. Unknown chip: NULL. */
+const char *counter_metric(const char *chip, enum counter_id id, const char **ret_why);
+const char *counter_name(enum counter_id id); /* "dram_read" */
+size_t counter_chip_count(void);
+const char *counter_chip(size_t index); /* every chip of the table */
+
+/* ---- counters_cupti.c (or counters_none.c in a build without CUPTI) ---- */
+/* Host side only, needs no GPU: whether this CUPTI can configure the set for the chip, and in how many passes. */
+int counters_plan(const char *chip, enum counter_set set, size_t *ret_passes, struct rl_err *err);
+int counters_library_version(char *text, size_t size);
+
+struct counters; /* a session on the current CUDA context */
+/* Checks support and permission (the calls of notes: DeviceSupported, GetCounterAvailability), retries busy with back-off
+ * (bounded: about 2 s). On failure err->code is the RL_E_COUNTERS_… that fits. */
+int counters_open(int cuda_device, struct counters **ret, struct rl_err *err);
+const char *counters_chip(const struct counters *c);
+/* Begins a set for at most max_ranges ranges. Then: for each pass, counters_pass_begin; every range in the same order
+ * (counters_range_begin, launches, counters_range_end); counters_pass_end, which says whether another pass is needed. */
+int counters_set_begin(struct counters *c, enum counter_set set, size_t max_ranges, struct rl_err *err);
+int counters_pass_begin(struct counters *c, struct rl_err *err);
+int counters_range_begin(struct counters *c, const char *name, struct rl_err *err);
+int counters_range_end(struct counters *c, struct rl_err *err); /* synchronises the context before it closes the range */
+int counters_pass_end(struct counters *c, bool *ret_more, struct rl_err *err);
+/* Decodes; then counters_value answers by range name. A dropped range or a non-finite value is unknown with its reason. */
+int counters_set_end(struct counters *c, struct rl_err *err);
+struct rl_real counters_value(const struct counters *c, const char *range, enum counter_id id);
+size_t counters_passes(const struct counters *c); /* passes run so far, over all sets */
+void counters_close(struct counters *c);          /* accepts NULL and a half-open session */
+
+#endif

@@ -1,0 +1,27 @@
+/* A run as JSON and back: the one place where members are named. */
+#ifndef RL_RECORD_JSON_H
+#define RL_RECORD_JSON_H
+
+#include <jansson.h>
+
+#include "base/err.h"
+#include "record/record.h"
+
+/* The document of a run as a new reference, members in the order of the structs. Non-finite values are a
+ * programming error and become null with the reason "not finite". NULL when memory ran out. */
+json_t *rl_run_to_json(const struct rl_run *run);
+
+/* Reads a document strictly: unknown or missing members, wrong types, non-finite or out-of-range numbers, a null
+ * without its reason, too long strings and lists (limits in record_json.c) fail, err.field naming the member's path
+ * ("kernels[3].warm.time_s.median"). Derived members are read as they stand; call rl_derive to make them anew. */
+int rl_run_from_json(const json_t *document, struct rl_run **ret_run, struct rl_err *err);
+
+/* Parts used by the protocol's device and telemetry lines. */
+json_t *rl_device_to_json(const struct rl_device *device);
+json_t *rl_environment_to_json(const struct rl_environment *environment);
+json_t *rl_telemetry_to_json(const struct rl_telemetry *telemetry);
+int rl_device_from_json(const json_t *object, struct rl_arena *arena, struct rl_device *ret, struct rl_err *err);
+int rl_environment_from_json(const json_t *object, struct rl_arena *arena, struct rl_environment *ret, struct rl_err *err);
+int rl_telemetry_from_json(const json_t *object, struct rl_arena *arena, struct rl_telemetry *ret, struct rl_err *err);
+
+#endif

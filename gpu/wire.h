@@ -1,0 +1,49 @@
+/* Protocol lines, both ends: see PROTOCOL.md. Pure: no descriptors here. CUDA-free (target rl_wire). */
+#ifndef GPU_WIRE_H
+#define GPU_WIRE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "record/record.h"
+
+#define PROTOCOL_VERSION 1
+#define PROTOCOL_FD 3
+#define PROTOCOL_LINE_MAX (1024u * 1024u)
+#define PROTOCOL_TOTAL_MAX (64u * 1024u * 1024u)
+#define PROTOCOL_REQUEST_MAX (16u * 1024u)
+#define PROTOCOL_EXIT_MS 2000 /* the process is gone this long after end of file */
+
+enum wire_kind { WIRE_HELLO, WIRE_DEVICE, WIRE_PROGRESS, WIRE_SAMPLE, WIRE_COUNTER, WIRE_TELEMETRY, WIRE_LOG, WIRE_WARNING,
+                 WIRE_RESULT, WIRE_ERROR };
+
+struct wire_request {
+    bool probe;
+    char job[24];
+    char device[64]; /* empty: not named */
+    char sizes[16];
+    bool warm, cold, counters;
+    bool kernel[16]; /* by index in rl_units */
+};
+/* Request as one line with '\n' into out, and back (strict). */
+int wire_request_write(const struct wire_request *request, struct rl_buf *out);
+int wire_request_parse(const char *line, size_t len, struct wire_request *ret, struct rl_err *err);
+
+/* Process end: begins a line of `kind` with seq and at_ns; body's members are merged in (body is stolen). Appends to out. */
+struct wire_writer { int64_t seq; };
+int wire_write(struct wire_writer *writer, enum wire_kind kind, json_t *body, struct rl_buf *out);
+
+/* Parent end: feeds bytes as they come; calls line() for each valid line in order. Enforces limits, seq, order and the shape
+ * of every kind. On a violation returns -1 with RL_E_MEASURE_PROTOCOL and must not be fed again. */
+struct wire_line { enum wire_kind kind; int64_t seq, at_ns; const json_t *body; };
+struct wire_reader;
+struct wire_reader *wire_reader_new(bool probe, int (*line)(void *arg, const struct wire_line *line, struct rl_err *err), void *arg);
+void wire_reader_free(struct wire_reader *reader);
+int wire_reader_feed(struct wire_reader *reader, const void *data, size_t len, struct rl_err *err);
+/* At end of stream: 0 when exactly one result or error came and no partial line is left; else RL_E_MEASURE_CRASHED. */
+int wire_reader_end(struct wire_reader *reader, struct rl_err *err);
+
+#endif
