@@ -23,6 +23,9 @@ enum counter_set { COUNTERS_HARDWARE, COUNTERS_SASS };
 /* ---- metric_table.c: pure data, no CUPTI ---- */
 /* The metric of a counter on a chip ("dram__bytes_read.sum"), or NULL with *ret_why when the chip has none. Unknown chip: NULL. */
 const char *counter_metric(const char *chip, enum counter_id id, const char **ret_why);
+/* The metric of the packed form of the same operation, whose threads do two each and which is added with weight two
+ * (FADD2, FMUL2, FFMA2 of GB10x), or NULL when the chip has none. */
+const char *counter_packed_metric(const char *chip, enum counter_id id);
 const char *counter_name(enum counter_id id); /* "dram_read" */
 size_t counter_chip_count(void);
 const char *counter_chip(size_t index); /* every chip of the table */
@@ -30,7 +33,10 @@ const char *counter_chip(size_t index); /* every chip of the table */
 /* ---- counters_cupti.c (or counters_none.c in a build without CUPTI) ---- */
 /* Host side only, needs no GPU: whether this CUPTI can configure the set for the chip, and in how many passes. */
 int counters_plan(const char *chip, enum counter_set set, size_t *ret_passes, struct rl_err *err);
-int counters_library_version(char *text, size_t size);
+/* CUPTI's API version as text ("130001"). Loads the library. 0 or -1. */
+int counters_library_version(char *text, size_t size, struct rl_err *err);
+/* CUPTI's name of a CUDA device's chip ("GH100"). Needs cuInit, no context. 0 or -1. */
+int counters_device_chip(int cuda_device, char *text, size_t size, struct rl_err *err);
 
 struct counters; /* a session on the current CUDA context */
 /* Checks support and permission (the calls of notes: DeviceSupported, GetCounterAvailability), retries busy with back-off
