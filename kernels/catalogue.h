@@ -38,6 +38,8 @@ struct rl_unit {
     const char *ask_formula;  /* "3 * n * 4" */
     const char *description;  /* one or two sentences: access pattern and why it is in the suite */
     bool streaming;           /* zero DRAM bytes here mean broken counters */
+    unsigned variants;        /* launch shapes to sweep, as in rl_unit_ops: 1 for kernels; here so that the engine,
+                               * which links no CUDA, and a replay know the sweep */
 };
 
 /* The ten kernels in the seed's order, then the ceilings (dram_copy first, fp32_fma second). */
