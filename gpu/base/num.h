@@ -6,17 +6,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whole-string decimal integer in [min, max]; no sign '+', no space, no leading zeros but "0". 0 or -1. */
+/* Whole-string decimal integer in [min, max]; no sign '+', no "-0", no space, no leading zeros but "0". 0 or -1. */
 int rl_parse_i64(const char *text, int64_t min, int64_t max, int64_t *ret);
-/* Whole-string finite decimal number with '.'; 0 or -1. */
+/* Whole-string finite decimal number by JSON's grammar ('.', no leading '+', '.' or zeros, no space); 0 or -1. */
 int rl_parse_real(const char *text, double *ret);
 /* Fixed-point text with '.' whatever the locale is; returns the length written, or -1 when it does not fit
  * or value is not finite. */
 int rl_format_fixed(char *text, size_t size, double value, int decimals);
+/* Shortest of 15, 16 or 17 digits that reads back as exactly this double, with '.' and always with a '.' or an 'e', so
+ * that readers keep it a real ("0.1", "4.0", "1e+20"). Returns the length, or -1: not finite, or size < RL_REAL_TEXT. */
+#define RL_REAL_TEXT 32
+int rl_format_real(char *text, size_t size, double value);
 /* a*b and a+b into *ret; false on overflow, *ret untouched. */
 bool rl_mul_u64(uint64_t a, uint64_t b, uint64_t *ret);
 bool rl_add_u64(uint64_t a, uint64_t b, uint64_t *ret);
-/* Whether text is valid UTF-8 without NUL, at most max_bytes long. */
+/* Length of the UTF-8 character at text, 1 to 4; 0 when the bytes there are none, or NUL, or len ends inside it. */
+size_t rl_utf8_step(const char *text, size_t len);
+/* Whether the len bytes at text are valid UTF-8 without NUL. */
 bool rl_utf8_valid(const char *text, size_t len);
 
 #endif

@@ -9,10 +9,12 @@
 
 int64_t rl_now_ms(void);       /* CLOCK_REALTIME, milliseconds since 1970 UTC */
 int64_t rl_monotonic_ns(void); /* CLOCK_MONOTONIC, nanoseconds */
-/* RFC 3339 UTC with milliseconds and Z into text[RL_TIME_TEXT]; years 0001 to 9999. */
+/* RFC 3339 UTC with milliseconds and Z into text[RL_TIME_TEXT]; years 0001 to 9999;
+ * any other time gives the words "time out of range". */
 void rl_time_format(int64_t ms, char text[RL_TIME_TEXT]);
 /* Parses RFC 3339 with Z or an offset, 0 to 9 fraction digits, or a bare YYYY-MM-DD (midnight UTC).
- * Returns 0, or -1 for anything else, 31 February and 24:00 included. */
+ * Returns 0, or -1 for anything else, 31 February, 24:00, leap seconds (:60) and times outside years 0001 to 9999
+ * included. Digits below a millisecond are cut. */
 int rl_time_parse(const char *text, int64_t *ret_ms);
 /* Days since 1970-01-01 UTC, rounded down. */
 int64_t rl_time_day(int64_t ms);

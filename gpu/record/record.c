@@ -1,0 +1,84 @@
+/* A run's life, its word lists and its names. */
+#include "record/record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A decoded document of the protocol's 1 MiB takes well below this: names become struct members. */
+#define RUN_ARENA_MAX (32u * 1024u * 1024u)
+
+struct rl_run *rl_run_new(void)
+{
+    struct rl_run *run = calloc(1, sizeof *run);
+    if (run == NULL)
+        return NULL;
+    run->arena = rl_arena_new(RUN_ARENA_MAX);
+    if (run->arena == NULL) {
+        free(run);
+        return NULL;
+    }
+    return run;
+}
+
+void rl_run_free(struct rl_run *run)
+{
+    if (run == NULL)
+        return;
+    rl_arena_free(run->arena);
+    free(run);
+}
+
+bool rl_strings_has(const struct rl_strings *list, const char *word)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->items[i], word) == 0)
+            return true;
+    return false;
+}
+
+int rl_strings_add(struct rl_arena *arena, struct rl_strings *list, const char *word)
+{
+    if (rl_strings_has(list, word))
+        return 0;
+    /* Lists are a few words long: a new array per word is cheaper than a capacity in every list. */
+    const char **items = rl_arena_array(arena, list->count + 1, sizeof *items);
+    const char *copy = rl_arena_strdup(arena, word);
+    if (items == NULL || copy == NULL)
+        return -1;
+    if (list->count > 0)
+        memcpy(items, list->items, list->count * sizeof *items);
+    items[list->count] = copy;
+    list->items = items;
+    list->count++;
+    return 0;
+}
+
+const char *rl_state_name(enum rl_state state) { return state == RL_COLD ? "cold" : "warm"; }
+
+const char *rl_source_name(enum rl_source source)
+{
+    static const char *const names[] = {[RL_MEASURED] = "measured", [RL_REPLAYED] = "replayed", [RL_IMPORTED] = "imported"};
+    return names[source];
+}
+
+const char *rl_outcome_name(enum rl_outcome outcome)
+{
+    static const char *const names[] = {[RL_OK] = "ok", [RL_REFUSED] = "refused", [RL_PARTIAL] = "partial"};
+    return names[outcome];
+}
+
+struct rl_row *rl_run_row(const struct rl_run *run, const char *kernel)
+{
+    for (size_t i = 0; i < run->row_count; i++)
+        if (strcmp(run->rows[i].kernel, kernel) == 0)
+            return &run->rows[i];
+    return NULL;
+}
+
+struct rl_ceiling *rl_run_ceiling(const struct rl_run *run, const char *name, enum rl_state state)
+{
+    for (size_t i = 0; i < run->ceiling_count; i++)
+        if (run->ceilings[i].state == state && strcmp(run->ceilings[i].name, name) == 0)
+            return &run->ceilings[i];
+    return NULL;
+}
