@@ -119,6 +119,9 @@ struct gpu_backend_ops {
 struct gpu_backend {
     const struct gpu_backend_ops *ops;
     int64_t recorded_at_ms; /* replay: when the recording was made; else 0 */
+    /* Sizes of the run that comes next, set by whoever calls engine_run. Calls without a work (card_state, spin,
+     * driver_now) are keyed by it in a recording, which holds runs of several sizes. identify begins a run. */
+    enum rl_sizes sizes;
 };
 
 /* Opens the cuda backend on the device with this UUID (NULL: the first in PCI order). Sets CUDA_VISIBLE_DEVICES and

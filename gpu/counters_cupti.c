@@ -1,5 +1,5 @@
-/* A counter session on the current CUDA context. Call order: CUPTI's user guide, chapter on the Range Profiler (user range,
- * user replay). Ranges of several launches are what makes a warm state countable: one range around the batch. */
+/* A counter session on the current CUDA context. Call order: CUPTI's user guide, chapter on the Range Profiler (user
+ * range, user replay). Ranges of several launches are what makes a warm state countable: one range around the batch. */
 #include "counters_internal.h"
 
 #include <cuda_runtime_api.h>
@@ -11,7 +11,7 @@
 
 #define RANGE_NAME_MAX 96
 /* 50 + 100 + … + 800 ms: another profiler's session is often over within a second; then the status is counters_busy. */
-#define BUSY_TRIES 6
+#define BUSY_TRIES    6
 #define BUSY_FIRST_MS 50
 
 struct range_values {
@@ -62,7 +62,7 @@ static int driver_function(const char *name, void *ret, struct rl_err *err)
 
 static int check_support(const struct counters *c, CUdevice device, struct rl_err *err)
 {
-    CUpti_Profiler_DeviceSupported_Params p = {CUpti_Profiler_DeviceSupported_Params_STRUCT_SIZE};
+    CUpti_Profiler_DeviceSupported_Params p = {.structSize = CUpti_Profiler_DeviceSupported_Params_STRUCT_SIZE};
     p.cuDevice = device;
     p.api = CUPTI_PROFILER_RANGE_PROFILING;
     CUptiResult result = c->api->cuptiProfilerDeviceSupported(&p);
@@ -84,14 +84,16 @@ static int check_support(const struct counters *c, CUdevice device, struct rl_er
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)
         if (causes[i].level == CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED ||
             causes[i].level == CUPTI_PROFILER_CONFIGURATION_DISABLED)
-            return rl_fail(err, RL_E_COUNTERS_UNSUPPORTED, NULL, "CUPTI does not profile this device: %s", causes[i].words);
+            return rl_fail(err, RL_E_COUNTERS_UNSUPPORTED, NULL, "CUPTI does not profile this device: %s",
+                           causes[i].words);
     return rl_fail(err, RL_E_COUNTERS_UNSUPPORTED, NULL, "CUPTI does not profile this device and gives no cause");
 }
 
 /* The earliest call that fails for lack of permission (35): Enable and SetConfig still succeed without it. */
 static int get_availability(struct counters *c, struct rl_err *err)
 {
-    CUpti_Profiler_GetCounterAvailability_Params p = {CUpti_Profiler_GetCounterAvailability_Params_STRUCT_SIZE};
+    CUpti_Profiler_GetCounterAvailability_Params p = {.structSize =
+                                                          CUpti_Profiler_GetCounterAvailability_Params_STRUCT_SIZE};
     p.ctx = c->context;
     CUptiResult result;
     RETRY_BUSY(result, c->api->cuptiProfilerGetCounterAvailability(&p));
@@ -112,7 +114,7 @@ int counters_device_chip(int cuda_device, char *text, size_t size, struct rl_err
     const struct cupti_api *api = cupti_api_load(err);
     if (!api)
         return -1;
-    CUpti_Device_GetChipName_Params p = {CUpti_Device_GetChipName_Params_STRUCT_SIZE};
+    CUpti_Device_GetChipName_Params p = {.structSize = CUpti_Device_GetChipName_Params_STRUCT_SIZE};
     p.deviceIndex = (size_t)cuda_device;
     CUptiResult result = api->cuptiDeviceGetChipName(&p);
     if (result != CUPTI_SUCCESS)
@@ -129,7 +131,7 @@ static int open_session(struct counters *c, int cuda_device, struct rl_err *err)
         return -1;
     if (get_current(&c->context) != CUDA_SUCCESS || !c->context)
         return rl_fail(err, RL_E_INTERNAL, NULL, "counters_open was called without a current CUDA context");
-    CUpti_Profiler_Initialize_Params init = {CUpti_Profiler_Initialize_Params_STRUCT_SIZE};
+    CUpti_Profiler_Initialize_Params init = {.structSize = CUpti_Profiler_Initialize_Params_STRUCT_SIZE};
     CUptiResult result = c->api->cuptiProfilerInitialize(&init);
     if (result != CUPTI_SUCCESS)
         return cupti_fail(err, result, "cuptiProfilerInitialize");
@@ -156,12 +158,19 @@ int counters_open(int cuda_device, struct counters **ret, struct rl_err *err)
     return 0;
 }
 
-const char *counters_chip(const struct counters *c) { return c->chip; }
-size_t counters_passes(const struct counters *c) { return c->passes; }
+const char *counters_chip(const struct counters *c)
+{
+    return c->chip;
+}
+size_t counters_passes(const struct counters *c)
+{
+    return c->passes;
+}
 
 static int make_image(struct counters *c, size_t max_ranges, struct rl_err *err)
 {
-    CUpti_RangeProfiler_GetCounterDataSize_Params size = {CUpti_RangeProfiler_GetCounterDataSize_Params_STRUCT_SIZE};
+    CUpti_RangeProfiler_GetCounterDataSize_Params size = {
+        .structSize = CUpti_RangeProfiler_GetCounterDataSize_Params_STRUCT_SIZE};
     size.pRangeProfilerObject = c->profiler;
     size.pMetricNames = c->plan.metric;
     size.numMetrics = c->plan.metric_count;
@@ -175,7 +184,7 @@ static int make_image(struct counters *c, size_t max_ranges, struct rl_err *err)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a counter image of %zu bytes", size.counterDataSize);
     c->image_size = size.counterDataSize;
     CUpti_RangeProfiler_CounterDataImage_Initialize_Params init = {
-        CUpti_RangeProfiler_CounterDataImage_Initialize_Params_STRUCT_SIZE};
+        .structSize = CUpti_RangeProfiler_CounterDataImage_Initialize_Params_STRUCT_SIZE};
     init.pRangeProfilerObject = c->profiler;
     init.counterDataSize = c->image_size;
     init.pCounterData = c->image;
@@ -187,7 +196,7 @@ static int make_image(struct counters *c, size_t max_ranges, struct rl_err *err)
 
 static int set_config(struct counters *c, size_t max_ranges, struct rl_err *err)
 {
-    CUpti_RangeProfiler_SetConfig_Params p = {CUpti_RangeProfiler_SetConfig_Params_STRUCT_SIZE};
+    CUpti_RangeProfiler_SetConfig_Params p = {.structSize = CUpti_RangeProfiler_SetConfig_Params_STRUCT_SIZE};
     p.pRangeProfilerObject = c->profiler;
     p.configSize = c->plan.config_size;
     p.pConfig = c->plan.config;
@@ -208,7 +217,7 @@ static int set_config(struct counters *c, size_t max_ranges, struct rl_err *err)
 static void drop_set(struct counters *c)
 {
     if (c->profiler) {
-        CUpti_RangeProfiler_Disable_Params p = {CUpti_RangeProfiler_Disable_Params_STRUCT_SIZE};
+        CUpti_RangeProfiler_Disable_Params p = {.structSize = CUpti_RangeProfiler_Disable_Params_STRUCT_SIZE};
         p.pRangeProfilerObject = c->profiler;
         c->api->cuptiRangeProfilerDisable(&p);
         c->profiler = NULL;
@@ -223,7 +232,7 @@ int counters_set_begin(struct counters *c, enum counter_set set, size_t max_rang
 {
     if (counter_plan_make(c->api, c->chip, set, c->availability, &c->plan, err))
         return -1;
-    CUpti_RangeProfiler_Enable_Params p = {CUpti_RangeProfiler_Enable_Params_STRUCT_SIZE};
+    CUpti_RangeProfiler_Enable_Params p = {.structSize = CUpti_RangeProfiler_Enable_Params_STRUCT_SIZE};
     p.ctx = c->context;
     CUptiResult result;
     RETRY_BUSY(result, c->api->cuptiRangeProfilerEnable(&p));
@@ -242,7 +251,7 @@ fail:
 
 int counters_pass_begin(struct counters *c, struct rl_err *err)
 {
-    CUpti_RangeProfiler_Start_Params p = {CUpti_RangeProfiler_Start_Params_STRUCT_SIZE};
+    CUpti_RangeProfiler_Start_Params p = {.structSize = CUpti_RangeProfiler_Start_Params_STRUCT_SIZE};
     p.pRangeProfilerObject = c->profiler;
     CUptiResult result;
     RETRY_BUSY(result, c->api->cuptiRangeProfilerStart(&p));
@@ -261,7 +270,7 @@ int counters_range_begin(struct counters *c, const char *name, struct rl_err *er
 {
     if (synchronize(c, err)) /* what was launched before must not fall into the range */
         return -1;
-    CUpti_RangeProfiler_PushRange_Params p = {CUpti_RangeProfiler_PushRange_Params_STRUCT_SIZE};
+    CUpti_RangeProfiler_PushRange_Params p = {.structSize = CUpti_RangeProfiler_PushRange_Params_STRUCT_SIZE};
     p.pRangeProfilerObject = c->profiler;
     p.pRangeName = name;
     CUptiResult result = c->api->cuptiRangeProfilerPushRange(&p);
@@ -272,7 +281,7 @@ int counters_range_end(struct counters *c, struct rl_err *err)
 {
     if (synchronize(c, err))
         return -1;
-    CUpti_RangeProfiler_PopRange_Params p = {CUpti_RangeProfiler_PopRange_Params_STRUCT_SIZE};
+    CUpti_RangeProfiler_PopRange_Params p = {.structSize = CUpti_RangeProfiler_PopRange_Params_STRUCT_SIZE};
     p.pRangeProfilerObject = c->profiler;
     CUptiResult result = c->api->cuptiRangeProfilerPopRange(&p);
     return result == CUPTI_SUCCESS ? 0 : cupti_fail(err, result, "cuptiRangeProfilerPopRange");
@@ -280,7 +289,7 @@ int counters_range_end(struct counters *c, struct rl_err *err)
 
 int counters_pass_end(struct counters *c, bool *ret_more, struct rl_err *err)
 {
-    CUpti_RangeProfiler_Stop_Params p = {CUpti_RangeProfiler_Stop_Params_STRUCT_SIZE};
+    CUpti_RangeProfiler_Stop_Params p = {.structSize = CUpti_RangeProfiler_Stop_Params_STRUCT_SIZE};
     p.pRangeProfilerObject = c->profiler;
     CUptiResult result = c->api->cuptiRangeProfilerStop(&p);
     if (result != CUPTI_SUCCESS)
@@ -313,7 +322,7 @@ static struct range_values *range_slot(struct counters *c, const char *name)
 static int read_range(struct counters *c, size_t index, struct rl_err *err)
 {
     CUpti_RangeProfiler_CounterData_GetRangeInfo_Params info = {
-        CUpti_RangeProfiler_CounterData_GetRangeInfo_Params_STRUCT_SIZE};
+        .structSize = CUpti_RangeProfiler_CounterData_GetRangeInfo_Params_STRUCT_SIZE};
     info.pCounterDataImage = c->image;
     info.counterDataImageSize = c->image_size;
     info.rangeIndex = index;
@@ -326,7 +335,8 @@ static int read_range(struct counters *c, size_t index, struct rl_err *err)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for the values of a range");
 
     double values[COUNTER_METRICS_MAX];
-    CUpti_Profiler_Host_EvaluateToGpuValues_Params p = {CUpti_Profiler_Host_EvaluateToGpuValues_Params_STRUCT_SIZE};
+    CUpti_Profiler_Host_EvaluateToGpuValues_Params p = {.structSize =
+                                                            CUpti_Profiler_Host_EvaluateToGpuValues_Params_STRUCT_SIZE};
     p.pHostObject = c->plan.host;
     p.pCounterDataImage = c->image;
     p.counterDataImageSize = c->image_size;
@@ -352,14 +362,15 @@ static int read_range(struct counters *c, size_t index, struct rl_err *err)
 
 static int decode(struct counters *c, struct rl_err *err)
 {
-    CUpti_RangeProfiler_DecodeData_Params p = {CUpti_RangeProfiler_DecodeData_Params_STRUCT_SIZE};
+    CUpti_RangeProfiler_DecodeData_Params p = {.structSize = CUpti_RangeProfiler_DecodeData_Params_STRUCT_SIZE};
     p.pRangeProfilerObject = c->profiler;
     CUptiResult result = c->api->cuptiRangeProfilerDecodeData(&p);
     if (result != CUPTI_SUCCESS)
         return cupti_fail(err, result, "cuptiRangeProfilerDecodeData");
     if (p.numOfRangeDropped)
         return rl_fail(err, RL_E_COUNTERS_FAILED, NULL, "CUPTI dropped %zu ranges", p.numOfRangeDropped);
-    CUpti_RangeProfiler_GetCounterDataInfo_Params info = {CUpti_RangeProfiler_GetCounterDataInfo_Params_STRUCT_SIZE};
+    CUpti_RangeProfiler_GetCounterDataInfo_Params info = {
+        .structSize = CUpti_RangeProfiler_GetCounterDataInfo_Params_STRUCT_SIZE};
     info.pCounterDataImage = c->image;
     info.counterDataImageSize = c->image_size;
     result = c->api->cuptiRangeProfilerGetCounterDataInfo(&info);
@@ -395,7 +406,7 @@ void counters_close(struct counters *c)
         return;
     drop_set(c);
     if (c->initialized) {
-        CUpti_Profiler_DeInitialize_Params p = {CUpti_Profiler_DeInitialize_Params_STRUCT_SIZE};
+        CUpti_Profiler_DeInitialize_Params p = {.structSize = CUpti_Profiler_DeInitialize_Params_STRUCT_SIZE};
         c->api->cuptiProfilerDeInitialize(&p);
     }
     free(c->availability);

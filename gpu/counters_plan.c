@@ -28,24 +28,61 @@ static int choose_metrics(const char *chip, enum counter_set set, struct counter
     return 0;
 }
 
-/* One unknown name fails the whole list with INVALID_PARAMETER and no hint which: add singly to name the culprit. */
-static int name_culprit(const struct cupti_api *api, struct counter_plan *plan, const char *chip, struct rl_err *err)
+static CUptiResult host_begin(const struct cupti_api *api, const char *chip, const uint8_t *availability,
+                              CUpti_Profiler_Host_Object **ret)
+{
+    CUpti_Profiler_Host_Initialize_Params p = {.structSize = CUpti_Profiler_Host_Initialize_Params_STRUCT_SIZE};
+    p.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
+    p.pChipName = chip;
+    p.pCounterAvailabilityImage = availability;
+    CUptiResult result = api->cuptiProfilerHostInitialize(&p);
+    if (result == CUPTI_SUCCESS)
+        *ret = p.pHostObject;
+    return result;
+}
+
+static void host_end(const struct cupti_api *api, CUpti_Profiler_Host_Object *host)
+{
+    CUpti_Profiler_Host_Deinitialize_Params p = {.structSize = CUpti_Profiler_Host_Deinitialize_Params_STRUCT_SIZE};
+    p.pHostObject = host;
+    api->cuptiProfilerHostDeinitialize(&p);
+}
+
+static CUptiResult host_add(const struct cupti_api *api, CUpti_Profiler_Host_Object *host, const char **metrics,
+                            size_t count)
+{
+    CUpti_Profiler_Host_ConfigAddMetrics_Params p = {.structSize =
+                                                         CUpti_Profiler_Host_ConfigAddMetrics_Params_STRUCT_SIZE};
+    p.pHostObject = host;
+    p.ppMetricNames = metrics;
+    p.numMetrics = count;
+    return api->cuptiProfilerHostConfigAddMetrics(&p);
+}
+
+/* One unknown name fails the whole list with INVALID_PARAMETER and no hint which, and spoils the host object: so each
+ * is tried alone on a host object of its own. */
+static int name_culprit(const struct cupti_api *api, struct counter_plan *plan, const char *chip,
+                        const uint8_t *availability, struct rl_err *err)
 {
     for (size_t i = 0; i < plan->metric_count; i++) {
-        CUpti_Profiler_Host_ConfigAddMetrics_Params add = {CUpti_Profiler_Host_ConfigAddMetrics_Params_STRUCT_SIZE};
-        add.pHostObject = plan->host;
-        add.ppMetricNames = &plan->metric[i];
-        add.numMetrics = 1;
-        if (api->cuptiProfilerHostConfigAddMetrics(&add) != CUPTI_SUCCESS)
+        CUpti_Profiler_Host_Object *host = NULL;
+        CUptiResult result = host_begin(api, chip, availability, &host);
+        if (result != CUPTI_SUCCESS)
+            return cupti_fail(err, result, "cuptiProfilerHostInitialize");
+        result = host_add(api, host, &plan->metric[i], 1);
+        host_end(api, host);
+        if (result != CUPTI_SUCCESS)
             return rl_fail(err, RL_E_COUNTERS_UNSUPPORTED, NULL, "this CUPTI cannot configure %s for chip %s",
                            plan->metric[i], chip);
     }
-    return rl_fail(err, RL_E_COUNTERS_UNSUPPORTED, NULL, "this CUPTI cannot configure the counters for chip %s together", chip);
+    return rl_fail(err, RL_E_COUNTERS_UNSUPPORTED, NULL,
+                   "this CUPTI cannot configure the counters for chip %s together", chip);
 }
 
 static int make_config(const struct cupti_api *api, struct counter_plan *plan, struct rl_err *err)
 {
-    CUpti_Profiler_Host_GetConfigImageSize_Params size = {CUpti_Profiler_Host_GetConfigImageSize_Params_STRUCT_SIZE};
+    CUpti_Profiler_Host_GetConfigImageSize_Params size = {
+        .structSize = CUpti_Profiler_Host_GetConfigImageSize_Params_STRUCT_SIZE};
     size.pHostObject = plan->host;
     CUptiResult result = api->cuptiProfilerHostGetConfigImageSize(&size);
     if (result != CUPTI_SUCCESS)
@@ -55,7 +92,8 @@ static int make_config(const struct cupti_api *api, struct counter_plan *plan, s
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a config image of %zu bytes", size.configImageSize);
     plan->config_size = size.configImageSize;
 
-    CUpti_Profiler_Host_GetConfigImage_Params image = {CUpti_Profiler_Host_GetConfigImage_Params_STRUCT_SIZE};
+    CUpti_Profiler_Host_GetConfigImage_Params image = {.structSize =
+                                                           CUpti_Profiler_Host_GetConfigImage_Params_STRUCT_SIZE};
     image.pHostObject = plan->host;
     image.configImageSize = plan->config_size;
     image.pConfigImage = plan->config;
@@ -63,7 +101,8 @@ static int make_config(const struct cupti_api *api, struct counter_plan *plan, s
     if (result != CUPTI_SUCCESS)
         return cupti_fail(err, result, "cuptiProfilerHostGetConfigImage");
 
-    CUpti_Profiler_Host_GetNumOfPasses_Params passes = {CUpti_Profiler_Host_GetNumOfPasses_Params_STRUCT_SIZE};
+    CUpti_Profiler_Host_GetNumOfPasses_Params passes = {.structSize =
+                                                            CUpti_Profiler_Host_GetNumOfPasses_Params_STRUCT_SIZE};
     passes.configImageSize = plan->config_size;
     passes.pConfigImage = plan->config;
     result = api->cuptiProfilerHostGetNumOfPasses(&passes);
@@ -79,21 +118,11 @@ int counter_plan_make(const struct cupti_api *api, const char *chip, enum counte
     struct counter_plan plan = {0};
     if (choose_metrics(chip, set, &plan, err))
         return -1;
-    CUpti_Profiler_Host_Initialize_Params init = {CUpti_Profiler_Host_Initialize_Params_STRUCT_SIZE};
-    init.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
-    init.pChipName = chip;
-    init.pCounterAvailabilityImage = availability;
-    CUptiResult result = api->cuptiProfilerHostInitialize(&init);
+    CUptiResult result = host_begin(api, chip, availability, &plan.host);
     if (result != CUPTI_SUCCESS)
         return cupti_fail(err, result, "cuptiProfilerHostInitialize");
-    plan.host = init.pHostObject;
-
-    CUpti_Profiler_Host_ConfigAddMetrics_Params add = {CUpti_Profiler_Host_ConfigAddMetrics_Params_STRUCT_SIZE};
-    add.pHostObject = plan.host;
-    add.ppMetricNames = plan.metric;
-    add.numMetrics = plan.metric_count;
-    if (api->cuptiProfilerHostConfigAddMetrics(&add) != CUPTI_SUCCESS) {
-        name_culprit(api, &plan, chip, err);
+    if (host_add(api, plan.host, plan.metric, plan.metric_count) != CUPTI_SUCCESS) {
+        name_culprit(api, &plan, chip, availability, err);
         goto fail;
     }
     if (make_config(api, &plan, err))
@@ -107,11 +136,8 @@ fail:
 
 void counter_plan_free(const struct cupti_api *api, struct counter_plan *plan)
 {
-    if (plan->host) {
-        CUpti_Profiler_Host_Deinitialize_Params end = {CUpti_Profiler_Host_Deinitialize_Params_STRUCT_SIZE};
-        end.pHostObject = plan->host;
-        api->cuptiProfilerHostDeinitialize(&end);
-    }
+    if (plan->host)
+        host_end(api, plan->host);
     free(plan->config);
     memset(plan, 0, sizeof *plan);
 }

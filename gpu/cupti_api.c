@@ -27,7 +27,8 @@ const struct cupti_api *cupti_api_load(struct rl_err *err)
         return &api;
     void *library = dlopen(CUPTI_LIBRARY, RTLD_NOW | RTLD_LOCAL);
     if (!library) {
-        rl_fail(err, RL_E_COUNTERS_LIBRARY, NULL, "%s cannot be loaded: counters need the CUPTI of CUDA 13", CUPTI_LIBRARY);
+        rl_fail(err, RL_E_COUNTERS_LIBRARY, NULL, "%s cannot be loaded: counters need the CUPTI of CUDA 13",
+                CUPTI_LIBRARY);
         return NULL;
     }
     for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
@@ -81,5 +82,6 @@ int cupti_fail(struct rl_err *err, CUptiResult result, const char *call)
     const char *more = "";
     if (result == CUPTI_ERROR_NOT_INITIALIZED)
         more = "; libnvperf_host.so or libnvperf_target.so was not found, or the driver is older than CUPTI";
-    return rl_fail(err, code_of(result), NULL, "%s answered %d (%s)%s", call, (int)result, words ? words : "no words", more);
+    return rl_fail(err, code_of(result), NULL, "%s answered %d (%s)%s", call, (int)result, words ? words : "no words",
+                   more);
 }

@@ -25,6 +25,7 @@ CUptiResult CUPTIAPI cuptiGetVersion(uint32_t *version);
     X(cuptiProfilerGetCounterAvailability)                                                                             \
     X(cuptiProfilerHostInitialize)                                                                                     \
     X(cuptiProfilerHostDeinitialize)                                                                                   \
+    X(cuptiProfilerHostGetSupportedChips)                                                                              \
     X(cuptiProfilerHostConfigAddMetrics)                                                                               \
     X(cuptiProfilerHostGetConfigImageSize)                                                                             \
     X(cuptiProfilerHostGetConfigImage)                                                                                 \

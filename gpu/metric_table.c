@@ -1,16 +1,17 @@
-/* Which metric of a chip answers each of our counters. Data only: no CUPTI here, so that every row can be tested on a machine
- * without a GPU (tests/unit/test_counters.c configures all of them with CUPTI's host library).
+/* Which metric of a chip answers each of our counters. Data only: no CUPTI here, so that every row can be tested on a
+ * machine without a GPU (tests/unit/test_counters.c configures all of them with CUPTI's host library).
  *
- * The chips are those that CUPTI 13.0 lists (cuptiProfilerHostGetSupportedChips, 2026-11-29). Differences between them:
+ * The chips are those that CUPTI 13.0 lists (cuptiProfilerHostGetSupportedChips, 2026-11-29), but for GV11B, which it
+ * lists and then refuses to configure (result 27). Differences between them:
  * - GB20x renames DRAM reads and writes to dram__bytes_op_read and dram__bytes_op_write;
- * - chips that share the CPU's memory (GV11B, GA10B, GB10B, GB20B) have no DRAM counters at all;
- * - GB10x also has packed FP32 instructions, whose threads do two operations each.
+ * - chips that share the CPU's memory (GA10B, GB10B, GB20B) have no DRAM counters at all;
+ * - GB100, GB102 and GB110 also have packed FP32 instructions, whose threads do two operations each.
  */
 #include <string.h>
 
 #include "counters.h"
 
-enum family { DISCRETE, DISCRETE_PACKED_FP32, DISCRETE_OP_DRAM, SHARED_MEMORY, SHARED_MEMORY_PACKED_FP32 };
+enum family { DISCRETE, DISCRETE_PACKED_FP32, DISCRETE_OP_DRAM, SHARED_MEMORY };
 
 struct chip {
     const char *name;
@@ -19,7 +20,6 @@ struct chip {
 
 static const struct chip chips[] = {
     {"GV100", DISCRETE},
-    {"GV11B", SHARED_MEMORY},
     {"TU102", DISCRETE},
     {"TU104", DISCRETE},
     {"TU106", DISCRETE},
@@ -41,7 +41,7 @@ static const struct chip chips[] = {
     {"GB100", DISCRETE_PACKED_FP32},
     {"GB102", DISCRETE_PACKED_FP32},
     {"GB110", DISCRETE_PACKED_FP32},
-    {"GB10B", SHARED_MEMORY_PACKED_FP32},
+    {"GB10B", SHARED_MEMORY},
     {"GB202", DISCRETE_OP_DRAM},
     {"GB203", DISCRETE_OP_DRAM},
     {"GB205", DISCRETE_OP_DRAM},
@@ -97,11 +97,20 @@ static const struct chip *find(const char *name)
     return NULL;
 }
 
-size_t counter_chip_count(void) { return sizeof chips / sizeof *chips; }
+size_t counter_chip_count(void)
+{
+    return sizeof chips / sizeof *chips;
+}
 
-const char *counter_chip(size_t index) { return index < counter_chip_count() ? chips[index].name : NULL; }
+const char *counter_chip(size_t index)
+{
+    return index < counter_chip_count() ? chips[index].name : NULL;
+}
 
-const char *counter_name(enum counter_id id) { return names[id]; }
+const char *counter_name(enum counter_id id)
+{
+    return names[id];
+}
 
 const char *counter_metric(const char *chip, enum counter_id id, const char **ret_why)
 {
@@ -112,7 +121,7 @@ const char *counter_metric(const char *chip, enum counter_id id, const char **re
         return NULL;
     }
     if (id == COUNTER_DRAM_READ || id == COUNTER_DRAM_WRITE) {
-        if (c->family == SHARED_MEMORY || c->family == SHARED_MEMORY_PACKED_FP32) {
+        if (c->family == SHARED_MEMORY) {
             if (ret_why)
                 *ret_why = "the chip shares the CPU's memory and has no DRAM counters";
             return NULL;
@@ -126,7 +135,7 @@ const char *counter_metric(const char *chip, enum counter_id id, const char **re
 const char *counter_packed_metric(const char *chip, enum counter_id id)
 {
     const struct chip *c = find(chip);
-    if (!c || (c->family != DISCRETE_PACKED_FP32 && c->family != SHARED_MEMORY_PACKED_FP32))
+    if (!c || c->family != DISCRETE_PACKED_FP32)
         return NULL;
     switch (id) {
     case COUNTER_FP32_ADD:
