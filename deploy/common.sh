@@ -1,0 +1,68 @@
+# Shared by the scripts of this folder; sourced, not run. Sets root (the repository) and offers: say, die, need_packages, need_node,
+# find_cuda, newest_recording.
+# shellcheck shell=bash
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+me=$(basename "$0")
+
+say() { printf '%s: %s\n' "$me" "$*" >&2; }
+die() { # exit code, words
+    local code=$1
+    shift
+    say "$*"
+    exit "$code"
+}
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then
+        "$@"
+    elif command -v sudo >/dev/null; then
+        sudo "$@"
+    else
+        die 77 "needs root to run: $* (run it by hand and start again)"
+    fi
+}
+
+package_list() { sed -e 's/#.*//' -e '/^[[:space:]]*$/d' "$root/deploy/packages/$1.txt"; }
+
+# Installs what is missing of the named lists (build, test); asks the network only when something is missing.
+need_packages() {
+    local list package missing=()
+    command -v dpkg-query >/dev/null || die 69 "this is no Debian or Ubuntu machine: install the packages in deploy/packages by hand"
+    for list in "$@"; do
+        while read -r package; do
+            dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q '^install ok installed$' || missing+=("$package")
+        done < <(package_list "$list")
+    done
+    [ ${#missing[@]} = 0 ] && return 0
+    say "installing ${missing[*]}"
+    as_root apt-get update -qq || die 69 "apt-get update failed: see its words above"
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null ||
+        die 69 "apt-get install failed: see its words above"
+}
+
+# node 18 or newer with npm: for the page's chart library and the page's tests
+need_node() {
+    if ! command -v npm >/dev/null || ! node -e 'process.exit(process.versions.node.split(".")[0] >= 18 ? 0 : 1)'; then
+        as_root apt-get update -qq && as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends nodejs npm >/dev/null ||
+            die 69 "nodejs and npm could not be installed: see the words above"
+    fi
+    node -e 'process.exit(process.versions.node.split(".")[0] >= 18 ? 0 : 1)' || die 69 "node 18 or newer is needed, found $(node --version)"
+}
+
+# The toolkit is often installed outside of PATH.
+find_cuda() {
+    if ! command -v nvcc >/dev/null && [ -x /usr/local/cuda/bin/nvcc ]; then
+        PATH=/usr/local/cuda/bin:$PATH
+        export PATH
+    fi
+    command -v nvcc >/dev/null
+}
+
+# Recordings are named by the day they were made: the last in order is the newest.
+newest_recording() {
+    local file newest=
+    for file in "$root"/deploy/recordings/*.jsonl; do
+        [ -f "$file" ] && newest=$file
+    done
+    printf '%s' "$newest"
+}
