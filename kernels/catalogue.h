@@ -20,7 +20,7 @@ enum rl_unit_kind { RL_UNIT_KERNEL, RL_UNIT_MEMORY_CEILING, RL_UNIT_COMPUTE_CEIL
 
 /* Problem size of a unit; members that a unit does not use are 0. */
 struct rl_dims {
-    uint64_t n;     /* elements of a vector, or threads of the FMA chain */
+    uint64_t n;     /* elements of a vector, or independent chains of the FMA ceiling */
     uint64_t edge;  /* edge of a square */
     uint64_t steps; /* loop trips: polynomial degree, FMA chain length */
 };
@@ -31,22 +31,22 @@ struct rl_unit {
     enum rl_unit_kind kind;
     /* Sizes for this card. scaled streaming units have a footprint of at least 8 x l2_bytes. 0, or -1 on overflow. */
     int (*dims)(enum rl_sizes sizes, uint64_t l2_bytes, struct rl_dims *ret);
-    uint64_t (*flop)(const struct rl_dims *dims);      /* per launch, hand-counted */
-    uint64_t (*ask_bytes)(const struct rl_dims *dims); /* per launch, global memory only */
+    uint64_t (*flop)(const struct rl_dims *dims);            /* per launch, hand-counted */
+    uint64_t (*ask_bytes)(const struct rl_dims *dims);       /* per launch, global memory only */
     uint64_t (*footprint_bytes)(const struct rl_dims *dims); /* distinct bytes touched */
-    const char *flop_formula; /* for people: "n" */
-    const char *ask_formula;  /* "3 * n * 4" */
-    const char *description;  /* one or two sentences: access pattern and why it is in the suite */
-    bool streaming;           /* zero DRAM bytes here mean broken counters */
-    unsigned variants;        /* launch shapes to sweep, as in rl_unit_ops: 1 for kernels; here so that the engine,
-                               * which links no CUDA, and a replay know the sweep */
+    const char *flop_formula;                                /* for people: "n" */
+    const char *ask_formula;                                 /* "3 * n * 4" */
+    const char *description; /* one or two sentences: access pattern and why it is in the suite */
+    bool streaming;          /* footprint above every L2 at both sizes: zero DRAM bytes here mean broken counters */
+    unsigned variants;       /* launch shapes to sweep, as in rl_unit_ops: 1 for kernels; here so that the engine,
+                              * which links no CUDA, and a replay know the sweep */
 };
 
 /* The ten kernels in the seed's order, then the ceilings (dram_copy first, fp32_fma second). */
 extern const struct rl_unit *const rl_units[];
-extern const size_t rl_unit_count;   /* all */
-extern const size_t rl_kernel_count; /* the first ten */
-const struct rl_unit *rl_unit_find(const char *id); /* NULL when unknown */
+extern const size_t rl_unit_count;                            /* all */
+extern const size_t rl_kernel_count;                          /* the first ten */
+const struct rl_unit *rl_unit_find(const char *id);           /* NULL when unknown */
 int rl_sizes_from_name(const char *name, enum rl_sizes *ret); /* "course", "scaled"; 0 or -1 */
 const char *rl_sizes_name(enum rl_sizes sizes);
 
