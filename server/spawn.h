@@ -1,0 +1,26 @@
+/* The two ways in which a measuring process comes to be; see DESIGN section 1. */
+#ifndef SERVER_SPAWN_H
+#define SERVER_SPAWN_H
+
+#include <sys/types.h>
+
+#include "base/err.h"
+
+struct spawned {
+    int channel; /* the protocol's stream; non-blocking */
+    int output;  /* exec: its standard output and error; else -1 */
+    pid_t pid;   /* exec: also its process group; socket: 0, it comes with the first message */
+    int pidfd;   /* exec: readable when it has exited; socket: -1 */
+};
+
+/* Starts `program --protocol [--replay replay]` in a process group of its own, with the stream at PROTOCOL_FD, nothing on
+ * standard input, no other descriptor of ours, default signals, and our environment without what a service manager said to us
+ * alone. RL_E_MEASURE_START. All descriptors are close-on-exec. */
+int spawn_exec(const char *program, const char *replay, struct spawned *ret, struct rl_err *err);
+/* Connects to a unix stream socket behind which something starts a measuring process per connection, and asks the kernel
+ * for the sender's pid with every message. RL_E_MEASURE_START. */
+int spawn_connect(const char *path, struct spawned *ret, struct rl_err *err);
+/* A pidfd, or -1 with errno (ESRCH: no such process any more). */
+int spawn_pidfd(pid_t pid);
+
+#endif
