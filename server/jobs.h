@@ -16,6 +16,7 @@ struct jobs_config {
     const char *measure_exec;   /* program path, or NULL */
     const char *measure_socket; /* unix socket path, or NULL; exactly one of the two */
     const char *replay;         /* recording for --replay of the measuring program (exec only), or NULL */
+    int64_t job_timeout_ms;     /* 0: the limits of limits.h; else the limit of a whole job, its phases' limits in proportion */
 };
 
 /* Starts a probe at once and, when devices are known, whatever the store holds as queued. */
@@ -31,15 +32,19 @@ int jobs_submit(struct jobs *jobs, const char *principal, const json_t *body, co
 /* queued → cancelled at once; running → cancel_requested, ended when the process is gone; ended → RL_E_CONFLICT.
  * may_any: the caller is an admin; else only the principal that submitted may (RL_E_FORBIDDEN). */
 int jobs_cancel(struct jobs *jobs, const char *principal, bool may_any, int64_t id, struct rl_err *err);
-/* The job as the API shows it: id, state, suite, device, sizes, cache, kernels, counters, on_interrupt, note, predictions, principal,
- * created_at, started_at, ended_at, attempt, cancel_requested, progress {done,total,phase,what}, error, run, links. */
+/* The job as the API shows it, every member always there:
+ * id, state, suite, device, sizes, cache[], kernels[], counters, on_interrupt, note (string|null), predictions {kernel: word}, principal,
+ * created_at, started_at (null before), ended_at (null before), attempt, cancel_requested, progress ({done,total,phase,what}|null),
+ * error ({code,message,next_action,field?}|null), run (id|null), outcome (ok|refused|partial|null: of the run),
+ * links {self, transcript, run (string; absent without a run)}, why {name of each null member: reason}. A new reference. */
 int jobs_view(struct jobs *jobs, int64_t id, json_t **ret, struct rl_err *err);
 int jobs_view_stored(struct jobs *jobs, const struct store_job *job, json_t **ret, struct rl_err *err);
 /* Transcript so far when running, stored else. */
 int jobs_transcript(struct jobs *jobs, int64_t id, struct rl_buf *out, struct rl_err *err);
 
-/* For /readyz: {ready, reasons:[{code,message,next_action}], devices:[{id,name,counters{status,why},quarantined,busy}], queue{queued,running,limit},
- * store{writable,…}, measure{way, backend, checked_at}}. ready is false when no device can measure. */
+/* For /readyz: {ready, reasons:[{code,message,next_action}], devices:[{id,name,counters{status,why},quarantined,busy,driver_version,source}],
+ * queue{queued,running,limit}, store{writable,schema_version,why{}}, measure{way, backend, build, checked_at, why{}}}. ready is false when no
+ * device can measure or the store cannot be written. counters.status is "ok" or an error id, its why null or a sentence. NULL when memory ran out. */
 json_t *jobs_readiness(struct jobs *jobs, bool *ret_ready);
 /* Asks for a fresh probe unless one ran within the last minute. */
 void jobs_probe(struct jobs *jobs);
