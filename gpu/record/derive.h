@@ -4,12 +4,39 @@
 
 #include "record/record.h"
 
-#define RL_FLOOR_FACTOR 5.0 /* METHOD: below 5 x floor a byte count is "at the floor" */
+/* Thresholds; each is METHOD's rule of that name. */
+#define RL_FLOOR_FACTOR 5.0           /* below 5 x the empty range's bytes a count is "at the floor" */
+#define RL_SETTLED_SPREADS 3.0        /* a settled value under three spreads of the flush alone is null */
+#define RL_STEADY_RATIO 0.01          /* bytes per launch at N and 4 N agree within 1 percent */
+#define RL_WRITEBACK_RATIO 1.02       /* cold: settled above dram by 2 percent is a write-back left unpaid */
+#define RL_RESIDENT_DRAM_PER_ASK 0.5  /* below half of the ask: the caches served most of it */
+#define RL_ACCESS_DRAM_PER_ASK 1.25   /* above: fix the access pattern */
+#define RL_LATENCY_PERCENT 60.0       /* no measured level above: neither memory nor compute binds */
+#define RL_AT_CEILING_PERCENT 80.0    /* best level at or above: at the ceiling */
 
-/* Fills every derived member of run from its measured ones: ridge, dram sums, ratios, intensities, rates,
- * percents, bound, advice, percent_of_nominal, counter_backed, and the flags that are rules over stored values
- * (cache_resident, writeback_unpaid, at_floor, not_steady). Formulas and thresholds stand in derive.c beside
- * their source. Idempotent. Reasons are kept when a needed value is unknown. */
+/* Fills every derived member of run from its measured ones. A quotient with an unknown part is unknown with that part's
+ * reason. Idempotent. Needed: times, bytes, flop, ask bytes, ceilings' work and times, counters' floor and spread.
+ *
+ *   ceilings   value = work / median time where both are known and value is not unknown (unknown: withheld by whoever measured,
+ *              kept); without them the given value stands. dram_per_ask = dram / work of memory ceilings; percent_of_nominal.
+ *   run        ridge = fp32_fma / dram_copy, both warm; counter_backed = every state of every row has DRAM bytes (rows that
+ *              could not be measured have to be in the run for that).
+ *   bytes      dram = dram_read + dram_write where both are known (an import may give only the sum, which is kept);
+ *              dram_settled = dram when warm, null under RL_SETTLED_SPREADS when cold.
+ *   rows       dram_per_ask and intensity use dram_settled; rates and percents use dram. intensity.l2 uses l2_sm: the bytes
+ *              between SMs and L2, which is what an L2 roof counts. percent_of_ceiling = DRAM rate / dram_copy of that state.
+ *              Memory roof: the copy's, or where dram_read, dram_write or dram_triad of that state are known too, that of the
+ *              row's own share of reads: seconds per byte interpolated linearly between the nearest measured mixes (write
+ *              0, copy 1/2, triad 2/3, read 1), the nearest one's beyond the last.
+ *              attainable = min(fp32_fma, intensity.dram * memory roof); percent_of_roof = flop rate / attainable, or DRAM
+ *              rate / memory roof without flop. With bytes at the floor the intensity is null, but at least flop / (5 x
+ *              floor): where already that reaches the FMA ceiling, attainable is the FMA ceiling.
+ *   bound      "latency" when no level with a measured roof is above 60 percent of it, else the side of the ridge
+ *              (attainable below fp32_fma: memory). Levels: DRAM, compute, and L2 and L1 where l2_read and l1_read exist.
+ *   advice     DRAM/ask > 1.25: fix_access; else best level >= 80 percent: change_algorithm; else fix_kernel.
+ *   flags      of a state: cache_resident, at_floor, writeback_unpaid (cold), not_steady (warm), above_ceiling. Flags of
+ *              other names are kept.
+ */
 void rl_derive(struct rl_run *run);
 
 #endif

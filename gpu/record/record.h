@@ -228,6 +228,14 @@ struct rl_run {
 /* A run with an arena of its own, or NULL when memory ran out. */
 struct rl_run *rl_run_new(void);
 void rl_run_free(struct rl_run *run); /* accepts NULL */
+/* Make every member that may be unknown unknown with this reason (borrowed: a literal, or of the run's arena), in nested
+ * objects too; plain members and lists stay. A zeroed struct reads as known zeros, so whoever fills one starts here. */
+void rl_row_unknown(struct rl_row *row, const char *why);
+void rl_ceiling_unknown(struct rl_ceiling *ceiling, const char *why);
+void rl_counters_unknown(struct rl_counters *counters, const char *why);
+void rl_device_unknown(struct rl_device *device, const char *why);
+void rl_environment_unknown(struct rl_environment *environment, const char *why);
+void rl_telemetry_unknown(struct rl_telemetry *telemetry, const char *why);
 /* Appends a copy of word unless it is there. 0, or -1 when memory ran out. */
 int rl_strings_add(struct rl_arena *arena, struct rl_strings *list, const char *word);
 bool rl_strings_has(const struct rl_strings *list, const char *word);

@@ -1,0 +1,293 @@
+/* The field tables. Limits are those of an honest run with room to spare: a document that passes them cannot make a
+ * reader overflow, divide by zero or draw a page of megabytes. */
+#include "record/fields.h"
+
+#include <string.h>
+
+#include "base/err.h"
+#include "record/record.h"
+
+#define TEXT_MAX 512u
+#define DETAIL_MAX 1024u
+#define WORDS_MAX 64u
+#define ROWS_MAX 16u
+#define CEILINGS_MAX 32u
+#define CHECKS_MAX 64u
+#define TELEMETRY_MAX 256u
+#define METRICS_MAX 64u
+
+#define SECONDS_MAX 1e6  /* eleven days in one launch */
+#define BYTES_MAX 1e18   /* per launch: an hour at 250 TB/s */
+#define RATE_MAX 1e21    /* flop/s or byte/s of one GPU */
+#define RATIO_MAX 1e15
+#define HERTZ_MAX 1e12
+#define COUNT_MAX INT64_C(1000000000000000000)
+
+#define TABLE(name, title, type)                                                                                       \
+    const struct rl_object name = {title, name##_fields, sizeof name##_fields / sizeof name##_fields[0], sizeof(struct type)}
+#define AT(type, member) .name = #member, .offset = offsetof(struct type, member)
+#define STRING(type, member) {AT(type, member), .kind = RL_KIND_STRING, .max_count = TEXT_MAX}
+#define DETAIL(type, member) {AT(type, member), .kind = RL_KIND_STRING, .max_count = DETAIL_MAX}
+#define ONE_OF(type, member, list) {AT(type, member), .kind = RL_KIND_STRING, .max_count = TEXT_MAX, .words = list}
+#define ENUM(type, member, list) {AT(type, member), .kind = RL_KIND_ENUM, .words = list}
+#define BOOL(type, member) {AT(type, member), .kind = RL_KIND_BOOL}
+#define INT(type, member, low, high) {AT(type, member), .kind = RL_KIND_INT, .int_min = low, .int_max = high}
+#define INT3(type, member, low, high) {AT(type, member), .kind = RL_KIND_INT3, .int_min = low, .int_max = high}
+#define REAL(type, member, high) {AT(type, member), .kind = RL_KIND_REAL, .min = 0, .max = high}
+#define POSITIVE(type, member, high) {AT(type, member), .kind = RL_KIND_REAL, .min = 0, .max = high, .above_min = true}
+#define CELSIUS(type, member) {AT(type, member), .kind = RL_KIND_REAL, .min = -273.15, .max = 1000}
+#define COUNT(type, member) {AT(type, member), .kind = RL_KIND_COUNT, .int_min = 0, .int_max = COUNT_MAX}
+#define TEXT(type, member) {AT(type, member), .kind = RL_KIND_TEXT, .max_count = TEXT_MAX}
+#define TEXT_OF(type, member, list) {AT(type, member), .kind = RL_KIND_TEXT, .max_count = TEXT_MAX, .words = list}
+#define ADVICE(type, member) {AT(type, member), .kind = RL_KIND_TEXT, .max_count = DETAIL_MAX}
+#define FLAG3(type, member) {AT(type, member), .kind = RL_KIND_FLAG3}
+#define WORDS(type, member) {AT(type, member), .kind = RL_KIND_WORDS, .max_count = WORDS_MAX}
+#define OBJECT(type, member, table) {AT(type, member), .kind = RL_KIND_OBJECT, .object = &table}
+#define LIST(type, json, member, counter, most, table)                                                                 \
+    {.name = json, .offset = offsetof(struct type, member), .kind = RL_KIND_LIST,                                      \
+     .count_offset = offsetof(struct type, counter), .max_count = most, .object = &table}
+
+static const char *const stops[] = {"std_error", "noise_stable", "wall_time", "max_samples", NULL};
+static const char *const bounds[] = {"memory", "compute", "latency", NULL};
+static const char *const advices[] = {"fix_access", "change_algorithm", "fix_kernel", NULL};
+static const char *const states[] = {"warm", "cold", NULL};
+static const char *const units[] = {"byte_per_s", "flop_per_s", NULL};
+static const char *const suites[] = {"verify", NULL};
+static const char *const sizes[] = {"course", "scaled", NULL};
+static const char *const sources[] = {"measured", "replayed", "imported", NULL};
+static const char *const outcomes[] = {"ok", "refused", "partial", NULL};
+
+static const struct rl_field times_fields[] = {
+    POSITIVE(rl_times, median, SECONDS_MAX),
+    POSITIVE(rl_times, p25, SECONDS_MAX),
+    POSITIVE(rl_times, p75, SECONDS_MAX),
+    POSITIVE(rl_times, min, SECONDS_MAX),
+    REAL(rl_times, std_error, SECONDS_MAX),
+    INT(rl_times, n, 0, 1000000),
+    INT(rl_times, launches, 0, 1000000000),
+    TEXT_OF(rl_times, stop, stops),
+};
+static TABLE(times, "times", rl_times);
+
+static const struct rl_field bytes_fields[] = {
+    REAL(rl_bytes, l1, BYTES_MAX),         REAL(rl_bytes, l2, BYTES_MAX),
+    REAL(rl_bytes, l2_sm, BYTES_MAX),      REAL(rl_bytes, dram, BYTES_MAX),
+    REAL(rl_bytes, dram_read, BYTES_MAX),  REAL(rl_bytes, dram_write, BYTES_MAX),
+    REAL(rl_bytes, dram_settled, BYTES_MAX), REAL(rl_bytes, dram_4n, BYTES_MAX),
+};
+static TABLE(bytes, "bytes", rl_bytes);
+
+static const struct rl_field intensity_fields[] = {
+    REAL(rl_intensity, ask, RATIO_MAX),
+    REAL(rl_intensity, l1, RATIO_MAX),
+    REAL(rl_intensity, l2, RATIO_MAX),
+    REAL(rl_intensity, dram, RATIO_MAX),
+};
+static TABLE(intensity, "an intensity", rl_intensity);
+
+static const struct rl_field state_fields[] = {
+    OBJECT(rl_row_state, time_s, times),
+    OBJECT(rl_row_state, bytes, bytes),
+    REAL(rl_row_state, dram_per_ask, RATIO_MAX),
+    OBJECT(rl_row_state, intensity, intensity),
+    REAL(rl_row_state, flop_per_s, RATE_MAX),
+    REAL(rl_row_state, dram_byte_per_s, RATE_MAX),
+    REAL(rl_row_state, percent_of_ceiling, RATIO_MAX),
+    TEXT_OF(rl_row_state, bound, bounds),
+    ADVICE(rl_row_state, advice),
+    TEXT_OF(rl_row_state, advice_code, advices),
+    REAL(rl_row_state, attainable_flop_per_s, RATE_MAX),
+    REAL(rl_row_state, percent_of_roof, RATIO_MAX),
+    REAL(rl_row_state, occupancy, 1.01), /* a ratio of two counters: a hair above 1 is noise, more is nonsense */
+    REAL(rl_row_state, local_bytes, BYTES_MAX),
+    POSITIVE(rl_row_state, sm_hz, HERTZ_MAX),
+    POSITIVE(rl_row_state, memory_hz, HERTZ_MAX),
+    CELSIUS(rl_row_state, temperature_c),
+    WORDS(rl_row_state, reasons),
+    INT(rl_row_state, attempts, 0, 1000),
+    WORDS(rl_row_state, flags),
+};
+static TABLE(state, "a state", rl_row_state);
+
+static const struct rl_field launch_fields[] = {
+    INT3(rl_launch, grid, 0, INT32_MAX),
+    INT3(rl_launch, block, 0, 1024),
+    INT(rl_launch, shared_bytes, 0, INT32_MAX),
+    COUNT(rl_launch, registers),
+    COUNT(rl_launch, local_bytes),
+    COUNT(rl_launch, max_blocks_per_sm),
+    TEXT(rl_launch, shape),
+};
+static TABLE(launch, "a launch", rl_launch);
+
+static const struct rl_field rl_object_row_fields[] = {
+    STRING(rl_row, kernel),
+    STRING(rl_row, title),
+    COUNT(rl_row, flop),
+    REAL(rl_row, flop_counted, BYTES_MAX),
+    COUNT(rl_row, ask_bytes),
+    OBJECT(rl_row, launch, launch),
+    {.name = "warm", .kind = RL_KIND_STATE, .offset = offsetof(struct rl_row, state[RL_WARM]), .object = &state},
+    {.name = "cold", .kind = RL_KIND_STATE, .offset = offsetof(struct rl_row, state[RL_COLD]), .object = &state},
+    WORDS(rl_row, flags),
+};
+TABLE(rl_object_row, "a kernel row", rl_row);
+
+static const struct rl_field rl_object_ceiling_fields[] = {
+    STRING(rl_ceiling, name),
+    ENUM(rl_ceiling, state, states),
+    POSITIVE(rl_ceiling, value, RATE_MAX),
+    ONE_OF(rl_ceiling, unit, units),
+    STRING(rl_ceiling, method),
+    TEXT(rl_ceiling, shape),
+    OBJECT(rl_ceiling, time_s, times),
+    COUNT(rl_ceiling, work),
+    REAL(rl_ceiling, dram, BYTES_MAX),
+    REAL(rl_ceiling, dram_per_ask, RATIO_MAX),
+    POSITIVE(rl_ceiling, nominal, RATE_MAX),
+    TEXT(rl_ceiling, nominal_of),
+    REAL(rl_ceiling, percent_of_nominal, RATIO_MAX),
+    POSITIVE(rl_ceiling, sm_hz, HERTZ_MAX),
+    POSITIVE(rl_ceiling, memory_hz, HERTZ_MAX),
+    WORDS(rl_ceiling, reasons),
+    WORDS(rl_ceiling, flags),
+};
+TABLE(rl_object_ceiling, "a ceiling", rl_ceiling);
+
+static const struct rl_field check_fields[] = {
+    STRING(rl_check, name), STRING(rl_check, title), FLAG3(rl_check, passed), DETAIL(rl_check, detail), BOOL(rl_check, refuses),
+};
+static TABLE(check, "a check", rl_check);
+
+static const struct rl_field rl_object_device_fields[] = {
+    STRING(rl_device, id),
+    TEXT(rl_device, uuid),
+    STRING(rl_device, name),
+    TEXT(rl_device, chip),
+    TEXT(rl_device, pci_bus_id),
+    COUNT(rl_device, compute_major),
+    COUNT(rl_device, compute_minor),
+    COUNT(rl_device, sm_count),
+    COUNT(rl_device, l2_bytes),
+    COUNT(rl_device, memory_bytes),
+    COUNT(rl_device, memory_bus_bits),
+    COUNT(rl_device, fp32_lanes_per_sm),
+    COUNT(rl_device, max_sm_hz),
+    COUNT(rl_device, max_memory_hz),
+    COUNT(rl_device, warp_size),
+    COUNT(rl_device, persisting_l2_bytes),
+    COUNT(rl_device, max_threads_per_sm),
+};
+TABLE(rl_object_device, "a device", rl_device);
+
+static const struct rl_field rl_object_environment_fields[] = {
+    TEXT(rl_environment, driver_version),
+    TEXT(rl_environment, cuda_driver_version),
+    TEXT(rl_environment, cuda_runtime_version),
+    TEXT(rl_environment, cupti_version),
+    TEXT(rl_environment, hostname),
+    TEXT(rl_environment, kernel_release),
+    FLAG3(rl_environment, ecc),
+    TEXT(rl_environment, mig),
+    REAL(rl_environment, power_limit_w, 1e6),
+    TEXT(rl_environment, compute_mode),
+    TEXT(rl_environment, persistence_mode),
+    FLAG3(rl_environment, profiling_admin_only),
+    STRING(rl_environment, build),
+    TEXT(rl_environment, cubin),
+    INT(rl_environment, method_version, 1, 1000000),
+};
+TABLE(rl_object_environment, "an environment", rl_environment);
+
+static const struct rl_field metric_fields[] = {STRING(rl_metric, name), STRING(rl_metric, metric)};
+static TABLE(metric, "a metric", rl_metric);
+
+static bool is_counter_status(const char *text)
+{
+    return strcmp(text, "ok") == 0 || strcmp(text, "off") == 0 || rl_code_from_id(text) != RL_E_NONE;
+}
+
+static const struct rl_field rl_object_counters_fields[] = {
+    {AT(rl_counters, status), .kind = RL_KIND_STRING, .max_count = TEXT_MAX, .allowed = is_counter_status},
+    {.name = "reason", .kind = RL_KIND_TEXT, .offset = offsetof(struct rl_counters, why), .max_count = DETAIL_MAX},
+    LIST(rl_counters, "metrics", metrics, metric_count, METRICS_MAX, metric),
+    COUNT(rl_counters, passes),
+    REAL(rl_counters, floor_dram_bytes, BYTES_MAX),
+    REAL(rl_counters, flush_dram_bytes, BYTES_MAX),
+    REAL(rl_counters, flush_spread_bytes, BYTES_MAX),
+    REAL(rl_counters, self_test, RATIO_MAX),
+};
+TABLE(rl_object_counters, "counters", rl_counters);
+
+static const struct rl_field rl_object_telemetry_fields[] = {
+    STRING(rl_telemetry, at),
+    REAL(rl_telemetry, time_s, SECONDS_MAX),
+    REAL(rl_telemetry, sm_hz, HERTZ_MAX),
+    REAL(rl_telemetry, memory_hz, HERTZ_MAX),
+    CELSIUS(rl_telemetry, temperature_c),
+    REAL(rl_telemetry, power_w, 1e6),
+    REAL(rl_telemetry, energy_j, 1e18),
+    WORDS(rl_telemetry, reasons),
+    COUNT(rl_telemetry, other_processes),
+};
+TABLE(rl_object_telemetry, "telemetry", rl_telemetry);
+
+static const struct rl_field rl_object_run_fields[] = {
+    ONE_OF(rl_run, suite, suites),
+    ONE_OF(rl_run, sizes, sizes),
+    ENUM(rl_run, source, sources),
+    ENUM(rl_run, outcome, outcomes),
+    WORDS(rl_run, outcome_reasons),
+    {.name = "date", .kind = RL_KIND_TIME, .offset = offsetof(struct rl_run, finished_at_ms)}, /* the run's date, by name */
+    {.name = "started_at", .kind = RL_KIND_TIME, .offset = offsetof(struct rl_run, started_at_ms)},
+    {.name = "finished_at", .kind = RL_KIND_TIME, .offset = offsetof(struct rl_run, finished_at_ms)},
+    {.name = "recorded_at", .kind = RL_KIND_TIME_OR_NULL, .offset = offsetof(struct rl_run, recorded_at_ms),
+     .absent = "this run is not a replay of a recording"},
+    OBJECT(rl_run, device, rl_object_device),
+    OBJECT(rl_run, environment, rl_object_environment),
+    OBJECT(rl_run, counters, rl_object_counters),
+    LIST(rl_run, "ceilings", ceilings, ceiling_count, CEILINGS_MAX, rl_object_ceiling),
+    POSITIVE(rl_run, ridge_flop_per_byte, RATIO_MAX),
+    LIST(rl_run, "kernels", rows, row_count, ROWS_MAX, rl_object_row),
+    LIST(rl_run, "checks", checks, check_count, CHECKS_MAX, check),
+    LIST(rl_run, "telemetry", telemetry, telemetry_count, TELEMETRY_MAX, rl_object_telemetry),
+    BOOL(rl_run, counter_backed),
+    WORDS(rl_run, flags),
+};
+TABLE(rl_object_run, "a run", rl_run);
+
+/* Sets every nullable member of an object and of the objects inside it; lists and plain members stay. */
+static void make_unknown(const struct rl_object *object, void *base, const char *why)
+{
+    for (size_t i = 0; i < object->count; i++) {
+        const struct rl_field *field = &object->fields[i];
+        char *at = (char *)base + field->offset;
+        switch (field->kind) {
+        case RL_KIND_REAL: *(struct rl_real *)(void *)at = rl_unknown(why); break;
+        case RL_KIND_COUNT: *(struct rl_count *)(void *)at = (struct rl_count){0, why}; break;
+        case RL_KIND_TEXT: *(struct rl_text *)(void *)at = (struct rl_text){NULL, why}; break;
+        case RL_KIND_FLAG3: *(struct rl_flag3 *)(void *)at = (struct rl_flag3){false, why}; break;
+        case RL_KIND_OBJECT:
+        case RL_KIND_STATE: make_unknown(field->object, at, why); break;
+        default: break;
+        }
+    }
+}
+
+void rl_row_unknown(struct rl_row *row, const char *why) { make_unknown(&rl_object_row, row, why); }
+
+void rl_ceiling_unknown(struct rl_ceiling *ceiling, const char *why) { make_unknown(&rl_object_ceiling, ceiling, why); }
+
+void rl_counters_unknown(struct rl_counters *counters, const char *why) { make_unknown(&rl_object_counters, counters, why); }
+
+void rl_device_unknown(struct rl_device *device, const char *why) { make_unknown(&rl_object_device, device, why); }
+
+void rl_environment_unknown(struct rl_environment *environment, const char *why)
+{
+    make_unknown(&rl_object_environment, environment, why);
+}
+
+void rl_telemetry_unknown(struct rl_telemetry *telemetry, const char *why)
+{
+    make_unknown(&rl_object_telemetry, telemetry, why);
+}

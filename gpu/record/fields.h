@@ -1,0 +1,53 @@
+/* The members of a run as data: name, kind, place, limits. Private to gpu/record. Encoding and strict decoding read
+ * the same tables, so that what one writes the other accepts and no member is named twice. */
+#ifndef RL_RECORD_FIELDS_H
+#define RL_RECORD_FIELDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum rl_kind {
+    RL_KIND_STRING,       /* const char *: always there */
+    RL_KIND_INT,          /* int64_t */
+    RL_KIND_INT3,         /* int64_t[3]: a list of three */
+    RL_KIND_BOOL,         /* bool */
+    RL_KIND_ENUM,         /* an enum whose names are `words` */
+    RL_KIND_TIME,         /* int64_t ms: RFC 3339 */
+    RL_KIND_TIME_OR_NULL, /* the same; 0 is null with the reason `absent` */
+    RL_KIND_WORDS,        /* struct rl_strings */
+    RL_KIND_OBJECT,       /* a nested struct */
+    RL_KIND_STATE,        /* struct rl_row_state: the member is absent unless `present` */
+    RL_KIND_LIST,         /* pointer to structs; the count stands at count_offset */
+    /* those that may be null with a reason */
+    RL_KIND_REAL,  /* struct rl_real */
+    RL_KIND_COUNT, /* struct rl_count */
+    RL_KIND_TEXT,  /* struct rl_text */
+    RL_KIND_FLAG3, /* struct rl_flag3 */
+};
+
+struct rl_object;
+struct rl_field {
+    const char *name;
+    enum rl_kind kind;
+    bool above_min; /* min itself is out of range */
+    size_t offset;
+    double min, max;          /* reals */
+    int64_t int_min, int_max; /* integers */
+    size_t max_count;         /* bytes of a string, words, or items of a list */
+    size_t count_offset;
+    const char *const *words; /* the texts allowed, ended by NULL; NULL: any */
+    bool (*allowed)(const char *text);
+    const char *absent;
+    const struct rl_object *object;
+};
+struct rl_object {
+    const char *title; /* "a run", for messages */
+    const struct rl_field *fields;
+    size_t count, size;
+};
+
+extern const struct rl_object rl_object_run, rl_object_device, rl_object_environment, rl_object_telemetry, rl_object_row,
+    rl_object_ceiling, rl_object_counters;
+
+#endif

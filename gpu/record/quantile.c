@@ -1,0 +1,64 @@
+/* Quantiles and the median's standard error. Sources: quantile.h. */
+#include "record/quantile.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SAMPLES_MAX 1000000u
+#define Z_995 2.5758293035489004 /* 0.995 quantile of the standard normal */
+
+double rl_quantile_sorted(const double *ascending, size_t n, double q)
+{
+    double at = q * (double)(n - 1);
+    size_t low = (size_t)floor(at);
+    if (low >= n - 1)
+        return ascending[n - 1];
+    double part = at - (double)low;
+    return ascending[low] + part * (ascending[low + 1] - ascending[low]);
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+void rl_sort_doubles(double *values, size_t n)
+{
+    if (n > 1)
+        qsort(values, n, sizeof *values, compare);
+}
+
+double rl_median_std_error(const double *ascending, size_t n)
+{
+    if (n < 5)
+        return NAN;
+    double k = nearbyint(((double)n + 1) / 2 - Z_995 * sqrt((double)n / 4));
+    size_t low = k < 1 ? 1 : (size_t)k;
+    return (ascending[n - low] - ascending[low - 1]) / (2 * Z_995);
+}
+
+int rl_times_from_samples(const double *samples, size_t n, struct rl_times *ret)
+{
+    if (n == 0 || n > SAMPLES_MAX)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(samples[i]) || samples[i] <= 0)
+            return -1;
+    double *sorted = malloc(n * sizeof *sorted);
+    if (sorted == NULL)
+        return -1;
+    memcpy(sorted, samples, n * sizeof *sorted);
+    rl_sort_doubles(sorted, n);
+    double error = rl_median_std_error(sorted, n);
+    ret->median = rl_known(rl_quantile_sorted(sorted, n, 0.5));
+    ret->p25 = rl_known(rl_quantile_sorted(sorted, n, 0.25));
+    ret->p75 = rl_known(rl_quantile_sorted(sorted, n, 0.75));
+    ret->min = rl_known(sorted[0]);
+    ret->std_error = isnan(error) ? rl_unknown("fewer than 5 samples") : rl_known(error);
+    ret->n = (int64_t)n;
+    free(sorted);
+    return 0;
+}

@@ -1,0 +1,241 @@
+/* The table for people. */
+#include "record/text.h"
+
+#include <string.h>
+
+#include "base/num.h"
+#include "base/time.h"
+
+#define MEGA 1e6
+#define GIGA 1e9
+
+enum column { ASK, COL_L1, COL_L2, COL_DRAM, PER_ASK, CEIL, COLUMN_COUNT };
+
+static const struct {
+    const char *title;
+    int width, decimals;
+    double unit;
+} columns[COLUMN_COUNT] = {
+    [ASK] = {"ask MB", 8, 1, MEGA},       [COL_L1] = {"L1 MB", 8, 1, MEGA},     [COL_L2] = {"L2 MB", 8, 1, MEGA},
+    [COL_DRAM] = {"DRAM MB", 8, 1, MEGA}, [PER_ASK] = {"DRAM/ask", 8, 4, 1}, [CEIL] = {"%ceil", 6, 1, 1},
+};
+#define NAME_WIDTH 22
+
+static struct rl_real cell(const struct rl_row *row, enum rl_state state, enum column column)
+{
+    const struct rl_row_state *s = &row->state[state];
+    switch (column) {
+    case ASK: return row->ask_bytes.why == NULL ? rl_known((double)row->ask_bytes.value) : rl_unknown(row->ask_bytes.why);
+    case COL_L1: return s->bytes.l1;
+    case COL_L2: return s->bytes.l2;
+    case COL_DRAM: return s->bytes.dram_settled;
+    case PER_ASK: return s->dram_per_ask;
+    default: return s->percent_of_ceiling;
+    }
+}
+
+static const char *or_dash(struct rl_text text) { return text.why == NULL && text.value != NULL ? text.value : "-"; }
+
+static const char *number(char text[400], struct rl_real real, double unit, int decimals)
+{
+    if (!rl_is_known(real) || rl_format_fixed(text, 400, real.value / unit, decimals) < 0)
+        return "-";
+    return text;
+}
+
+/* Names come from documents: nothing in them may move a terminal's cursor or fake a line. */
+static void add_clean(struct rl_buf *out, const char *text)
+{
+    for (const char *c = text; *c != '\0'; c++)
+        rl_buf_add(out, (unsigned char)*c < 0x20 || *c == 0x7F ? "?" : c, 1);
+}
+
+static void write_source(const struct rl_run *run, struct rl_buf *out)
+{
+    char time[RL_TIME_TEXT];
+    if (run->source == RL_REPLAYED) {
+        rl_time_format(run->recorded_at_ms, time);
+        rl_buf_printf(out, "REPLAYED from a recording made at %s: not measured now, nor on this machine\n", time);
+    } else if (run->source == RL_IMPORTED) {
+        rl_buf_puts(out, "IMPORTED from uploaded files, not measured by this service\n");
+    } else {
+        rl_buf_puts(out, "measured\n");
+    }
+    if (run->outcome == RL_OK)
+        return;
+    rl_buf_printf(out, "%s: ", run->outcome == RL_REFUSED ? "REFUSED, no roofline" : "PARTIAL");
+    for (size_t i = 0; i < run->outcome_reasons.count; i++) {
+        rl_buf_puts(out, i > 0 ? "; " : "");
+        add_clean(out, run->outcome_reasons.items[i]);
+    }
+    rl_buf_puts(out, "\n");
+}
+
+static struct rl_real ceiling(const struct rl_run *run, const char *name, enum rl_state state)
+{
+    const struct rl_ceiling *found = rl_run_ceiling(run, name, state);
+    return found != NULL ? found->value : rl_unknown("the run has no such ceiling");
+}
+
+static void write_head(const struct rl_run *run, enum rl_state state, struct rl_buf *out)
+{
+    char time[RL_TIME_TEXT], copy[400], fma[400], ridge[400];
+    rl_time_format(run->finished_at_ms, time);
+    write_source(run, out);
+    rl_buf_puts(out, "device ");
+    add_clean(out, run->device.name);
+    rl_buf_puts(out, ", driver ");
+    add_clean(out, or_dash(run->environment.driver_version));
+    rl_buf_puts(out, ", CUDA ");
+    add_clean(out, or_dash(run->environment.cuda_runtime_version));
+    rl_buf_printf(out, ", %s\n%s sizes, %s cache, counters ", time, run->sizes, rl_state_name(state));
+    add_clean(out, run->counters.status);
+    rl_buf_puts(out, "\n\n");
+    struct rl_real copy_value = ceiling(run, "dram_copy", state);
+    struct rl_real fma_value = ceiling(run, "fp32_fma", RL_WARM);
+    rl_buf_printf(out, "copy ceiling %s GB/s, FMA ceiling %s GFLOP/s, ridge point %s FLOP/byte\n\n",
+                  number(copy, copy_value, GIGA, 1), number(fma, fma_value, GIGA, 1),
+                  number(ridge, run->ridge_flop_per_byte, 1, 2));
+}
+
+/* Width in characters: padding counts code points, not bytes. */
+static void add_padded(struct rl_buf *out, const char *text, int width)
+{
+    int seen = 0;
+    for (const char *c = text; *c != '\0'; c++)
+        seen += ((unsigned char)*c & 0xC0) != 0x80;
+    add_clean(out, text);
+    rl_buf_printf(out, "%*s", seen < width ? width - seen : 0, "");
+}
+
+static void write_rows(const struct rl_run *run, enum rl_state state, struct rl_buf *out)
+{
+    static const char rule[] = "----------------------";
+    char text[400];
+    add_padded(out, "kernel", NAME_WIDTH);
+    for (enum column c = ASK; c < COLUMN_COUNT; c++)
+        rl_buf_printf(out, " %*s", columns[c].width, columns[c].title);
+    rl_buf_printf(out, "\n%.*s", NAME_WIDTH, rule);
+    for (enum column c = ASK; c < COLUMN_COUNT; c++)
+        rl_buf_printf(out, " %.*s", columns[c].width, rule);
+    rl_buf_puts(out, "\n");
+    for (size_t i = 0; i < run->row_count; i++) {
+        if (!run->rows[i].state[state].present)
+            continue;
+        add_padded(out, run->rows[i].title, NAME_WIDTH);
+        for (enum column c = ASK; c < COLUMN_COUNT; c++)
+            rl_buf_printf(out, " %*s", columns[c].width,
+                          number(text, cell(&run->rows[i], state, c), columns[c].unit, columns[c].decimals));
+        rl_buf_puts(out, "\n");
+    }
+}
+
+/* Whether the reason of (row, column) stands in an earlier cell, in reading order. */
+static bool told_before(const struct rl_run *run, enum rl_state state, size_t row, enum column column, const char *why)
+{
+    for (size_t i = 0; i <= row; i++)
+        for (enum column c = ASK; run->rows[i].state[state].present && c < (i == row ? column : COLUMN_COUNT); c++) {
+            struct rl_real real = cell(&run->rows[i], state, c);
+            if (!rl_is_known(real) && strcmp(real.why, why) == 0)
+                return true;
+        }
+    return false;
+}
+
+static void write_reason(const struct rl_run *run, enum rl_state state, const char *why, struct rl_buf *out)
+{
+    rl_buf_puts(out, "- ");
+    add_clean(out, why);
+    rl_buf_puts(out, " (");
+    bool first_row = true;
+    for (size_t i = 0; i < run->row_count; i++) {
+        bool first = true;
+        for (enum column c = ASK; run->rows[i].state[state].present && c < COLUMN_COUNT; c++) {
+            struct rl_real real = cell(&run->rows[i], state, c);
+            if (rl_is_known(real) || strcmp(real.why, why) != 0)
+                continue;
+            if (first) {
+                rl_buf_puts(out, first_row ? "" : "; ");
+                add_clean(out, run->rows[i].title);
+            }
+            rl_buf_printf(out, "%s %s", first ? ":" : ",", columns[c].title);
+            first = first_row = false;
+        }
+    }
+    rl_buf_puts(out, ")\n");
+}
+
+static void write_reasons(const struct rl_run *run, enum rl_state state, struct rl_buf *out)
+{
+    for (size_t i = 0; i < run->row_count; i++)
+        for (enum column c = ASK; run->rows[i].state[state].present && c < COLUMN_COUNT; c++) {
+            struct rl_real real = cell(&run->rows[i], state, c);
+            if (!rl_is_known(real) && !told_before(run, state, i, c, real.why))
+                write_reason(run, state, real.why, out);
+        }
+    const struct {
+        const char *name;
+        struct rl_real real;
+    } head[] = {{"copy ceiling", ceiling(run, "dram_copy", state)},
+                {"FMA ceiling", ceiling(run, "fp32_fma", RL_WARM)},
+                {"ridge point", run->ridge_flop_per_byte}};
+    for (size_t i = 0; i < sizeof head / sizeof head[0]; i++)
+        if (!rl_is_known(head[i].real)) {
+            rl_buf_puts(out, "- ");
+            add_clean(out, head[i].real.why);
+            rl_buf_printf(out, " (%s)\n", head[i].name);
+        }
+}
+
+static void add_words(struct rl_buf *out, const char *label, const struct rl_strings *words)
+{
+    if (words->count == 0)
+        return;
+    rl_buf_puts(out, "* ");
+    add_clean(out, label);
+    for (size_t i = 0; i < words->count; i++) {
+        rl_buf_puts(out, i > 0 ? ", " : ": ");
+        add_clean(out, words->items[i]);
+    }
+    rl_buf_puts(out, "\n");
+}
+
+static void write_notes(const struct rl_run *run, enum rl_state state, struct rl_buf *out)
+{
+    if (state == RL_COLD)
+        rl_buf_puts(out, "cold: DRAM MB and DRAM/ask are settled bytes, what the launch owed DRAM with the lines it left "
+                         "dirty; %ceil is of what moved while it ran\n");
+    write_reasons(run, state, out);
+    add_words(out, "run", &run->flags);
+    for (size_t i = 0; i < run->row_count; i++) {
+        add_words(out, run->rows[i].title, &run->rows[i].flags);
+        if (run->rows[i].state[state].present)
+            add_words(out, run->rows[i].title, &run->rows[i].state[state].flags);
+    }
+    for (size_t i = 0; i < run->check_count; i++) {
+        const struct rl_check *check = &run->checks[i];
+        if (check->passed.why == NULL && check->passed.value)
+            continue;
+        rl_buf_puts(out, check->passed.why == NULL ? "! check failed: " : "! check not made: ");
+        add_clean(out, check->title);
+        rl_buf_puts(out, ": ");
+        add_clean(out, check->passed.why == NULL ? check->detail : check->passed.why);
+        rl_buf_puts(out, "\n");
+    }
+}
+
+int rl_table_write(const struct rl_run *run, enum rl_state state, struct rl_buf *out)
+{
+    write_head(run, state, out);
+    write_rows(run, state, out);
+    struct rl_buf notes;
+    rl_buf_init(&notes, out->max);
+    write_notes(run, state, &notes);
+    if (notes.len > 0) {
+        rl_buf_puts(out, "\n");
+        rl_buf_add(out, notes.data, notes.len);
+    }
+    out->failed = out->failed || notes.failed;
+    rl_buf_free(&notes);
+    return out->failed ? -1 : 0;
+}
