@@ -1,0 +1,23 @@
+# rl_http: everything of the daemon that speaks HTTP, libmicrohttpd in one file of it. rooflined: the program.
+enable_language(ASM)
+pkg_check_modules(MICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd>=0.9.75)
+set(RL_HTTP_DIR ${CMAKE_CURRENT_LIST_DIR})
+
+# Request rules without a connection: what unit tests and the fuzzer link.
+set(RL_HTTP_RULES http_target.c http_fields.c http_answer.c json_body.c auth.c)
+list(TRANSFORM RL_HTTP_RULES PREPEND ${RL_HTTP_DIR}/)
+add_library(rl_http_rules STATIC ${RL_HTTP_RULES})
+target_link_libraries(rl_http_rules PUBLIC rl_base PkgConfig::JANSSON PRIVATE rl_hash)
+
+set(RL_HTTP http_mhd.c http_admit.c linger.c routes.c routes_jobs.c routes_runs.c routes_catalogue.c routes_health.c static_files.c
+  listen.c openapi.S)
+list(TRANSFORM RL_HTTP PREPEND ${RL_HTTP_DIR}/)
+add_library(rl_http STATIC ${RL_HTTP})
+set_source_files_properties(${RL_HTTP_DIR}/openapi.S PROPERTIES
+  COMPILE_DEFINITIONS "OPENAPI_FILE=\"${RL_HTTP_DIR}/openapi.json\""
+  OBJECT_DEPENDS ${RL_HTTP_DIR}/openapi.json)
+target_link_libraries(rl_http PUBLIC rl_http_rules rl_jobs rl_store rl_record rl_catalogue rl_base
+  PRIVATE rl_hash PkgConfig::MICROHTTPD)
+
+add_executable(rooflined ${RL_HTTP_DIR}/main.c ${RL_HTTP_DIR}/options.c)
+target_link_libraries(rooflined PRIVATE rl_http)

@@ -1,0 +1,94 @@
+/* An HTTP request and its answer as the routes see them: plain data, no library's types. http_mhd.c makes the one from a
+ * connection and sends the other; http_request.c holds the rules that need no connection. */
+#ifndef SERVER_HTTP_H
+#define SERVER_HTTP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "server/auth.h"
+
+#define HTTP_PARAMS_MAX 24u  /* query parameters of one request */
+#define HTTP_HEADERS_MAX 8u  /* headers that a route adds to an answer */
+#define HTTP_ANSWER_MAX (64u * 1024u * 1024u)
+
+enum http_method { HTTP_GET, HTTP_HEAD, HTTP_POST, HTTP_PUT, HTTP_DELETE, HTTP_OPTIONS, HTTP_OTHER };
+
+/* A request's target, decoded. Text lies in the struct's own storage. */
+struct http_param {
+    const char *name, *value;
+};
+struct http_target {
+    char *text;            /* owned; the others point into it */
+    const char *authority; /* of an absolute-form target, else NULL */
+    const char *path;      /* percent-decoded, valid UTF-8, starts with '/', has no '.' or '..' segment; or "*" */
+    struct http_param params[HTTP_PARAMS_MAX];
+    size_t param_count;
+};
+
+/* The header fields that mean something here; NULL when absent. Any of them more than once is an error (seen). */
+struct http_fields {
+    const char *host, *origin, *content_type, *content_length, *content_encoding, *transfer_encoding;
+    const char *authorization, *idempotency_key, *if_none_match;
+};
+
+struct http_request {
+    enum http_method method;
+    struct http_target target;
+    struct http_fields fields;
+    struct auth_principal who;
+    const char *id;   /* digits that the route's {id} matched, or NULL */
+    const char *body; /* body_len bytes, not NUL-terminated; NULL when empty */
+    size_t body_len;
+};
+
+struct http_answer {
+    int status;
+    const char *type;    /* Content-Type; static text; NULL: none */
+    struct rl_buf body;  /* used unless fixed is set */
+    const void *fixed;   /* lives as long as the server */
+    size_t fixed_len;
+    char etag[80];       /* quoted, or empty */
+    char location[64];
+    const char *cache;   /* Cache-Control; static text */
+    const char *allow;   /* static text, or NULL */
+    int retry_after_s;   /* 0: no header */
+    bool replayed;       /* Idempotent-Replayed: true */
+    bool close;          /* the connection ends after this answer */
+    char disposition[64];/* Content-Disposition, or empty */
+};
+
+void http_answer_init(struct http_answer *answer);
+void http_answer_fini(struct http_answer *answer);
+/* Makes answer the error's: status, JSON body, Retry-After for 429 and 503. Replaces what it held. */
+void http_answer_error(struct http_answer *answer, const struct rl_err *err);
+
+enum http_method http_method_from_name(const char *name);
+
+/* Parses a raw request target (origin-form, absolute-form or "*"): bad percent escapes, %00 and other control bytes, bytes outside ASCII
+ * that are not escaped, invalid UTF-8, '.' and '..' segments, repeated or nameless parameters → RL_E_BAD_REQUEST; too long → RL_E_URI_TOO_LONG. */
+int http_target_parse(const char *raw, struct http_target *ret, struct rl_err *err);
+void http_target_free(struct http_target *target); /* accepts a zeroed one */
+const char *http_param(const struct http_request *request, const char *name); /* NULL when absent */
+
+/* Records one header line. Names that are no tokens, a field that may come once seen twice → RL_E_BAD_REQUEST. */
+int http_fields_add(struct http_fields *fields, const char *name, const char *value, struct rl_err *err);
+
+/* Framing: Transfer-Encoding beside Content-Length (RL_E_BAD_REQUEST), another coding than chunked (RL_E_NOT_IMPLEMENTED), a length that is no
+ * number, more than max bytes (RL_E_TOO_LARGE). *ret_has_body: body bytes follow the headers. */
+int http_check_framing(const struct http_fields *fields, size_t max, bool *ret_has_body, struct rl_err *err);
+
+/* Whether host ("name", "name:port", "[::1]:port") is a loopback name or one of the allowed names; any port. */
+bool http_host_allowed(const char *host, const char *const *allowed, size_t allowed_count);
+/* Whether origin ("http://host:port" or https) has exactly host as its authority. "null" does not. */
+bool http_origin_matches(const char *origin, const char *host);
+/* application/json, alone or with charset=utf-8. */
+bool http_is_json_type(const char *content_type);
+/* Whether an If-None-Match list holds etag (weak comparison) or is "*". */
+bool http_etag_matches(const char *if_none_match, const char *etag);
+/* 1 to 128 printable ASCII characters. */
+int http_check_idempotency_key(const char *key, struct rl_err *err);
+
+#endif

@@ -1,0 +1,39 @@
+/* The HTTP server: GNU libmicrohttpd in external epoll mode inside server/loop.h's loop. One thread; no suspended connections.
+ *
+ * It checks what every request must obey before a route sees it (framing, Host, Origin, who asks, media type, sizes, deadlines);
+ * routes.h answers the rest. libmicrohttpd answers by itself only what it cannot parse at all (plain 400, 431, 505). */
+#ifndef SERVER_HTTP_MHD_H
+#define SERVER_HTTP_MHD_H
+
+#include <stdint.h>
+
+#include "server/http.h"
+#include "server/loop.h"
+#include "server/routes.h"
+
+struct http_config {
+    int tcp_fd;  /* listening socket or -1; owned by the server once http_server_new has returned 0 */
+    int unix_fd; /* the same */
+    const char *const *allowed_hosts;
+    size_t allowed_host_count;
+    int64_t request_timeout_ms; /* from a request's first byte to the last of its body, and again for its answer */
+    int64_t idle_timeout_ms;    /* between requests of one connection */
+    bool verbose;               /* a line on stderr for each request */
+};
+
+struct http_counts { /* for /metrics */
+    uint64_t by_status[600];
+    uint64_t refused_connections; /* answered 503 because too many were open */
+    unsigned connections;
+};
+
+struct http_server;
+
+int http_server_new(const struct http_config *config, const struct auth *auth, struct routes *routes, struct loop *loop,
+                    struct http_server **ret, struct rl_err *err);
+/* From now on writes and /readyz are answered 503 shutting_down, and no new connection is accepted. */
+void http_server_quiesce(struct http_server *server);
+void http_server_free(struct http_server *server); /* accepts NULL; closes every connection and the listening sockets */
+const struct http_counts *http_server_counts(const struct http_server *server);
+
+#endif

@@ -1,0 +1,228 @@
+/* rooflined: starts everything in order, runs the loop, ends it in order. No CUDA here or in anything linked. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "base/time.h"
+#include "server/http_mhd.h"
+#include "server/listen.h"
+#include "server/options.h"
+#include "server/static_files.h"
+
+struct daemon {
+    struct options options;
+    struct auth *auth;
+    struct static_files *files;
+    struct store *store;
+    struct loop *loop;
+    struct jobs *jobs;
+    struct routes routes;
+    struct http_server *http;
+    struct loop_source *signals;
+    const char *hosts[OPTIONS_HOSTS_MAX + 1];
+    char address[80], address_host[80];
+    int tcp_fd, unix_fd, signal_fd;
+    int signals_seen, last_signal;
+};
+
+static void jobs_gone(void *arg)
+{
+    loop_stop(((struct daemon *)arg)->loop);
+}
+
+/* First signal: no new work, end what runs, then leave. Second: leave at once. */
+static void on_signal(void *arg, uint32_t events)
+{
+    struct daemon *daemon = arg;
+    struct signalfd_siginfo info;
+    (void)events;
+    if (read(daemon->signal_fd, &info, sizeof(info)) != sizeof(info))
+        return;
+    daemon->last_signal = (int)info.ssi_signo;
+    if (daemon->signals_seen++) {
+        loop_stop(daemon->loop);
+        return;
+    }
+    fprintf(stderr, "rooflined: %s, shutting down\n", strsignal(daemon->last_signal));
+    http_server_quiesce(daemon->http);
+    jobs_shutdown(daemon->jobs, jobs_gone, daemon);
+}
+
+static int watch_signals(struct daemon *daemon, struct rl_err *err)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGHUP);
+    /* A client that goes away must not end the daemon: libmicrohttpd leaves SIGPIPE to us in this mode. */
+    signal(SIGPIPE, SIG_IGN);
+    if (sigprocmask(SIG_BLOCK, &set, NULL) || (daemon->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)) < 0)
+        return rl_fail(err, RL_E_INTERNAL, NULL, "cannot take signals: %s", strerror(errno));
+    return loop_add_fd(daemon->loop, daemon->signal_fd, EPOLLIN, on_signal, daemon, &daemon->signals, err);
+}
+
+/* What can be wrong with the measuring side is said now, not by the first job. */
+static int check_measure(const struct options *options, struct rl_err *err)
+{
+    struct stat st;
+    if (options->measure_exec && (stat(options->measure_exec, &st) || !S_ISREG(st.st_mode) || access(options->measure_exec, X_OK)))
+        return rl_fail(err, RL_E_MEASURE_START, "measure-exec", "there is no measuring program at %s", options->measure_exec);
+    if (options->replay && (stat(options->replay, &st) || S_ISDIR(st.st_mode) || access(options->replay, R_OK)))
+        return rl_fail(err, RL_E_REPLAY_OPEN, "replay", "cannot read the recording %s: %s", options->replay, strerror(errno ? errno : EISDIR));
+    return 0;
+}
+
+static int check_network(const struct options *options, struct rl_err *err)
+{
+    bool loopback;
+    if (!strcmp(options->listen, "none"))
+        return 0;
+    if (listen_parse(options->listen, &loopback, err))
+        return -1;
+    if (!loopback && !options->token_file && !options->open_network)
+        return rl_fail(err, RL_E_USAGE, "listen", "--listen %s is not a loopback address: give --token-file, or --open-network to let anyone read",
+                       options->listen);
+    return 0;
+}
+
+static int load_page(struct daemon *daemon, struct rl_err *err)
+{
+    struct stat st;
+    const char *dir = daemon->options.static_dir;
+    if (!daemon->options.static_given && stat(dir, &st)) {
+        fprintf(stderr, "rooflined: warning: the page's files are not installed; / answers 404 (see --static)\n");
+        dir = NULL;
+    }
+    return static_files_load(dir, &daemon->files, err);
+}
+
+/* The address that the operator chose is a name for this daemon, unless it means all of them. */
+static size_t allowed_hosts(struct daemon *daemon)
+{
+    size_t count = 0;
+    for (; count < daemon->options.allow_host_count; count++)
+        daemon->hosts[count] = daemon->options.allow_host[count];
+    const char *colon = strrchr(daemon->address, ':');
+    if (colon && strncmp(daemon->address, "0.0.0.0:", 8) && strncmp(daemon->address, "[::]:", 5)) {
+        snprintf(daemon->address_host, sizeof(daemon->address_host), "%.*s", (int)(colon - daemon->address), daemon->address);
+        daemon->hosts[count++] = daemon->address_host;
+    }
+    return count;
+}
+
+static int start_listening(struct daemon *daemon, struct rl_err *err)
+{
+    const struct options *options = &daemon->options;
+    bool loopback;
+    if (strcmp(options->listen, "none") && listen_tcp(options->listen, daemon->address, &loopback, &daemon->tcp_fd, err))
+        return -1;
+    return options->listen_unix ? listen_unix(options->listen_unix, &daemon->unix_fd, err) : 0;
+}
+
+static int start_http(struct daemon *daemon, struct rl_err *err)
+{
+    const struct options *options = &daemon->options;
+    struct http_config config = {
+        .tcp_fd = daemon->tcp_fd,
+        .unix_fd = daemon->unix_fd,
+        .allowed_hosts = daemon->hosts,
+        .allowed_host_count = allowed_hosts(daemon),
+        .request_timeout_ms = options->request_timeout_s * 1000,
+        .idle_timeout_ms = options->idle_timeout_s * 1000,
+        .verbose = options->verbose,
+    };
+    return http_server_new(&config, daemon->auth, &daemon->routes, daemon->loop, &daemon->http, err);
+}
+
+static int start(struct daemon *daemon, struct rl_err *err)
+{
+    const struct options *options = &daemon->options;
+    struct jobs_config jobs = {options->measure_exec, options->measure_socket, options->replay, options->job_timeout_s * 1000};
+
+    if (check_network(options, err) || check_measure(options, err) ||
+        auth_new(options->token_file, options->open_loopback, options->open_network, &daemon->auth, err) || load_page(daemon, err))
+        return -1;
+    /* The address before the database: of two daemons by mistake, the second must not touch the first's file. */
+    if (start_listening(daemon, err) || store_open(options->database, false, &daemon->store, err) || loop_new(&daemon->loop, err) ||
+        watch_signals(daemon, err) || jobs_new(&jobs, daemon->store, daemon->loop, &daemon->jobs, err))
+        return -1;
+    daemon->routes = (struct routes){.jobs = daemon->jobs, .store = daemon->store, .files = daemon->files, .started_ns = rl_monotonic_ns()};
+    if (start_http(daemon, err))
+        return -1;
+    if (daemon->tcp_fd >= 0)
+        fprintf(stderr, "rooflined: listening on http://%s/\n", daemon->address);
+    if (daemon->unix_fd >= 0)
+        fprintf(stderr, "rooflined: listening on unix:%s\n", options->listen_unix);
+    return 0;
+}
+
+static void stop(struct daemon *daemon)
+{
+    if (daemon->http) {
+        http_server_free(daemon->http);
+    } else {
+        if (daemon->tcp_fd >= 0)
+            close(daemon->tcp_fd);
+        if (daemon->unix_fd >= 0)
+            close(daemon->unix_fd);
+    }
+    if (daemon->unix_fd >= 0)
+        unlink(daemon->options.listen_unix);
+    jobs_free(daemon->jobs);
+    if (daemon->loop) {
+        loop_remove(daemon->loop, daemon->signals);
+        loop_free(daemon->loop);
+    }
+    if (daemon->signal_fd >= 0)
+        close(daemon->signal_fd);
+    store_close(daemon->store);
+    static_files_free(daemon->files);
+    auth_free(daemon->auth);
+}
+
+static int maintain(const struct options *options, struct rl_err *err)
+{
+    struct store *store;
+    if (access(options->database, F_OK))
+        return rl_fail(err, RL_E_STORE_OPEN, "database", "there is no database %s", options->database);
+    if (store_open(options->database, options->migrate, &store, err))
+        return -1;
+    int rc = options->check ? store_check_integrity(store, err) : 0;
+    if (rc == 0)
+        printf("%s: schema version %d%s\n", options->database, store_schema_version(store), options->check ? ", integrity ok" : "");
+    store_close(store);
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    struct daemon daemon = {.tcp_fd = -1, .unix_fd = -1, .signal_fd = -1};
+    struct rl_err err = {0};
+    int exit_code = 0;
+
+    if (options_parse(argc, argv, &daemon.options, &err))
+        return rl_err_print("rooflined", &err);
+    if (daemon.options.help) {
+        options_help();
+    } else if (daemon.options.version) {
+        puts("rooflined " RL_BUILD_ID);
+    } else if (daemon.options.migrate || daemon.options.check) {
+        exit_code = maintain(&daemon.options, &err) ? rl_err_print("rooflined", &err) : 0;
+    } else {
+        if (start(&daemon, &err) || loop_run(daemon.loop, &err))
+            exit_code = rl_err_print("rooflined", &err);
+        else if (daemon.signals_seen > 1)
+            exit_code = 128 + daemon.last_signal;
+        stop(&daemon);
+    }
+    options_free(&daemon.options);
+    return exit_code;
+}

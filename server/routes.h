@@ -1,0 +1,55 @@
+/* The route table and what the handlers share. One routes_*.c per resource. */
+#ifndef SERVER_ROUTES_H
+#define SERVER_ROUTES_H
+
+#include "db/store.h"
+#include "server/http.h"
+#include "server/jobs.h"
+
+struct static_files;
+struct http_counts;
+
+struct routes { /* filled by main; everything is borrowed */
+    struct jobs *jobs;
+    struct store *store;
+    const struct static_files *files;
+    const struct http_counts *counts; /* NULL until the server runs */
+    int64_t started_ns;               /* rl_monotonic_ns at start */
+    bool shutting_down;
+};
+
+struct route {
+    const char *path;          /* segments; "{id}" matches a decimal id, with an optional suffix such as "{id}.csv" */
+    const char *allow;         /* methods as the Allow header writes them */
+    const char *const *params; /* known query parameters, NULL-terminated; NULL: none */
+    enum auth_right read;      /* right that GET and HEAD need; AUTH_NONE: public */
+    int (*get)(struct routes *routes, const struct http_request *request, struct http_answer *answer, struct rl_err *err);
+    int (*post)(struct routes *routes, const struct http_request *request, struct http_answer *answer, struct rl_err *err);
+    int (*del)(struct routes *routes, const struct http_request *request, struct http_answer *answer, struct rl_err *err);
+};
+
+/* The route of a decoded path, or NULL. *ret_id (may point into path) and its length are set when the route has an {id}. Exact names of static
+ * files are routes as well. */
+const struct route *routes_find(const struct routes *routes, const char *path, const char **ret_id, size_t *ret_id_len);
+bool route_allows(const struct route *route, enum http_method method);
+/* Unknown query parameters → RL_E_UNKNOWN_FIELD. */
+int route_check_params(const struct route *route, const struct http_request *request, struct rl_err *err);
+/* Runs the handler; an error becomes the error's answer. HEAD runs GET's. */
+void route_answer(const struct route *route, struct routes *routes, const struct http_request *request,
+                  struct http_answer *answer);
+
+typedef int route_handler(struct routes *, const struct http_request *, struct http_answer *, struct rl_err *);
+route_handler jobs_route_submit, jobs_route_list, jobs_route_get, jobs_route_cancel, jobs_route_transcript;
+route_handler runs_route_list, runs_route_get, runs_route_table, runs_route_csv, runs_route_samples;
+route_handler devices_route_list, kernels_route_list;
+route_handler health_route_alive, health_route_ready, health_route_metrics, health_route_openapi;
+route_handler static_route_get;
+
+/* Shared by handlers. */
+int route_id(const struct http_request *request, int64_t *ret, struct rl_err *err); /* RL_E_NOT_FOUND when out of range */
+/* limit= in [1, LIMIT_PAGE_ROWS], default LIMIT_DEFAULT_ROWS; else RL_E_BAD_FIELD. */
+int route_limit(const struct http_request *request, int *ret, struct rl_err *err);
+/* Takes over json (NULL: RL_E_NO_MEMORY) and makes it the answer's body. */
+int route_json(struct http_answer *answer, int status, json_t *json, struct rl_err *err);
+
+#endif
