@@ -1,0 +1,100 @@
+/* What the files of db/ share: the connection, prepared statements, transactions, JSON text. Nothing outside db/ and its
+ * own tests includes this, and with it sqlite3.h. */
+#ifndef DB_STORE_INTERNAL_H
+#define DB_STORE_INTERNAL_H
+
+#include <sqlite3.h>
+
+#include "db/store.h"
+
+#define STORE_APPLICATION_ID 0x524C4442 /* "RLDB" */
+#define STORE_BUSY_MS 50                /* only a stray command line tool can make us wait: then a clear error, soon */
+#define STORE_TIME_MIN_MS (-62135596800000LL) /* 0001-01-01, 9999-12-31: what rl_time_format can print */
+#define STORE_TIME_MAX_MS 253402300799999LL
+
+enum store_stmt {
+#define STMT(symbol, scans, sql) STMT_##symbol,
+#include "db/statements.def"
+#undef STMT
+    STMT_COUNT
+};
+struct store_stmt_text {
+    const char *name, *scans, *sql;
+};
+extern const struct store_stmt_text store_stmt_texts[STMT_COUNT];
+
+struct store_migration {
+    const char *name;
+    const char *sql;
+};
+/* db/migrations in order, embedded by the build: entry i leads to version i + 1. */
+extern const struct store_migration store_migrations[];
+extern const int store_migration_count;
+
+struct store {
+    sqlite3 *db;
+    sqlite3_stmt *stmts[STMT_COUNT];
+    char *path; /* absolute */
+    int lock_fd;
+    int version;
+    int64_t job_counts[JOB_STATE_COUNT]; /* as committed: this process is the only writer */
+    char cursor_salt[33];
+};
+
+/* store_open with another list of migrations, for tests of migrating. */
+int store_open_with(const char *path, bool allow_big, const struct store_migration *migrations, int count,
+                    struct store **ret, struct rl_err *err);
+
+/* ---- statement.c ---- */
+/* Fills err from the connection's last error, by its extended code; `doing` says what failed: "storing a job". */
+int store_fail(struct store *store, struct rl_err *err, const char *doing);
+int store_prepare_all(struct store *store, struct rl_err *err);
+void store_finalize_all(struct store *store);
+
+/* One use of a prepared statement. Binding errors stick and come out of the next step, so that binds need no checks. Not
+ * reentrant: a statement is in use from stmt_start to stmt_end. */
+struct stmt {
+    struct store *store;
+    sqlite3_stmt *handle;
+    enum store_stmt id;
+    const char *bad; /* the first bind that failed, else NULL */
+};
+struct stmt stmt_start(struct store *store, enum store_stmt id);
+void stmt_int(struct stmt *stmt, const char *name, int64_t value);
+/* NULL binds NULL. The text is copied. Text that is no UTF-8 is refused. */
+void stmt_text(struct stmt *stmt, const char *name, const char *text);
+/* The same without the copy: the text has to live until stmt_end. */
+void stmt_text_static(struct stmt *stmt, const char *name, const char *text);
+void stmt_blob(struct stmt *stmt, const char *name, const void *data, size_t size); /* copied; size 0 is an empty blob */
+/* An unknown value binds NULL; a value that is not finite is refused (SQLite would store NaN as NULL). */
+void stmt_real(struct stmt *stmt, const char *name, struct rl_real value);
+int stmt_step(struct stmt *stmt, struct rl_err *err, const char *doing); /* 1 row, 0 no more, -1 error */
+void stmt_end(struct stmt *stmt);
+int stmt_run(struct stmt *stmt, struct rl_err *err, const char *doing); /* steps to the end and ends; 0 or -1 */
+/* The column as an owned copy; "" when NULL. NULL when memory ran out. */
+char *stmt_column_dup(struct stmt *stmt, int column);
+
+int store_begin(struct store *store, struct rl_err *err);
+/* Commits when rc is 0; when rc is not, or the commit fails, rolls back. Returns rc, or -1. */
+int store_end(struct store *store, int rc, struct rl_err *err);
+
+/* ---- text.c: JSON without a tree ---- */
+void json_put_text(struct rl_buf *out, const char *text);   /* a JSON string */
+void json_put_real(struct rl_buf *out, double value, int digits);
+void json_put_time(struct rl_buf *out, int64_t ms);
+/* Ends an answer whose first byte is at `length`: when rc is not 0 or the buffer overflowed, cuts it back to there. */
+int store_finish_text(struct rl_buf *out, size_t length, int rc, struct rl_err *err);
+
+/* ---- by subject ---- */
+int store_write_device(struct store *store, const struct store_device *device, struct rl_err *err); /* in a transaction */
+int store_device_exists(struct store *store, const char *id, struct rl_err *err);                   /* 1, 0 or -1 */
+int store_load_job_counts(struct store *store, struct rl_err *err);
+/* Whether the state machine has this step at all (the retry's other conditions apart). */
+bool store_job_step_legal(enum job_state from, enum job_state to);
+/* Inside a transaction. job_id 0: none. */
+int store_insert_run(struct store *store, int64_t job_id, const struct store_run_new *run, int64_t *ret_id,
+                     struct rl_err *err);
+/* Appends the summary of a run that exists. */
+int store_put_summary(struct store *store, int64_t run_id, struct rl_buf *out, struct rl_err *err);
+
+#endif
