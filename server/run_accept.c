@@ -1,0 +1,230 @@
+/* Judging what a measuring process sent; see run_accept.h. */
+#include "server/run_accept.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/derive.h"
+#include "record/quantile.h"
+#include "record/record_json.h"
+
+/* Samples and statistics are made from the same doubles and travel with 17 digits; the room is for another order of
+ * additions, not for rounding. */
+#define SAME_RELATIVE 1e-9
+/* Daemon and measuring process share the node's clock; a day leaves room for a clock that is set during a job. */
+#define CLOCK_ROOM_MS (24LL * 3600 * 1000)
+
+void run_samples_free(struct run_samples *samples)
+{
+    for (size_t unit = 0; unit < RUN_UNITS_MAX; unit++)
+        for (size_t state = 0; state < RL_STATE_COUNT; state++) {
+            free(samples->row[unit][state].times_s);
+            samples->row[unit][state] = (struct run_sample_row){0};
+        }
+}
+
+static size_t unit_index(const char *id)
+{
+    for (size_t i = 0; id != NULL && i < rl_unit_count && i < RUN_UNITS_MAX; i++)
+        if (strcmp(rl_units[i]->id, id) == 0)
+            return i;
+    return SIZE_MAX;
+}
+
+static int broken(struct rl_err *err, const char *field, const char *why)
+{
+    return rl_fail(err, RL_E_MEASURE_PROTOCOL, field, "The measuring process sent %s: %s.", field, why);
+}
+
+int run_samples_take(struct run_samples *samples, const json_t *body, struct rl_err *err)
+{
+    size_t unit = unit_index(json_string_value(json_object_get(body, "unit")));
+    const char *name = json_string_value(json_object_get(body, "state"));
+    json_int_t launches = json_integer_value(json_object_get(body, "launches"));
+    const json_t *times = json_object_get(body, "times_s");
+    size_t count = json_array_size(times);
+    int state = 0;
+    while (state < RL_STATE_COUNT && (name == NULL || strcmp(name, rl_state_name((enum rl_state)state)) != 0))
+        state++;
+    if (unit == SIZE_MAX || state == RL_STATE_COUNT || launches < 1)
+        return broken(err, "sample", "its unit, state or number of launches is not one that can be");
+    if (count < 1 || count > RUN_SAMPLES_MAX)
+        return broken(err, "sample", "the number of its times is not within 1 and 256");
+    double *copy = calloc(count, sizeof *copy);
+    if (copy == NULL)
+        return rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory for samples.");
+    for (size_t i = 0; i < count; i++) {
+        copy[i] = json_number_value(json_array_get(times, i));
+        if (!isfinite(copy[i]) || copy[i] <= 0) {
+            free(copy);
+            return broken(err, "sample", "a time is not finite and positive");
+        }
+    }
+    struct run_sample_row *row = &samples->row[unit][state];
+    free(row->times_s);
+    *row = (struct run_sample_row){.launches = launches, .times_s = copy, .count = count};
+    return 0;
+}
+
+static bool text_is(const char *text, const char *wanted)
+{
+    return text != NULL && strcmp(text, wanted) == 0;
+}
+
+static int check_head(const struct rl_run *run, const struct run_expected *expected, struct rl_err *err)
+{
+    const struct job_spec *spec = expected->spec;
+    if (!text_is(run->suite, "verify"))
+        return broken(err, "suite", "it is not the one asked for");
+    if (!text_is(run->sizes, rl_sizes_name(spec->sizes)))
+        return broken(err, "sizes", "they are not those asked for");
+    if (!text_is(run->device.id, spec->device))
+        return broken(err, "device.id", "it is not the device asked for");
+    if (run->source != (expected->replayed ? RL_REPLAYED : RL_MEASURED))
+        return broken(err, "source", expected->replayed ? "a replay must say so" : "nothing was replayed");
+    if (expected->replayed != (run->recorded_at_ms != 0))
+        return broken(err, "recorded_at", expected->replayed ? "a replay has the date of its recording" : "it is no replay");
+    if (run->started_at_ms > run->finished_at_ms)
+        return broken(err, "finished_at", "it is before started_at");
+    if (llabs(run->started_at_ms - expected->now_ms) > CLOCK_ROOM_MS ||
+        llabs(run->finished_at_ms - expected->now_ms) > CLOCK_ROOM_MS)
+        return broken(err, "started_at", "it is more than a day away from now");
+    bool off = text_is(run->counters.status, "off");
+    if (off != !spec->counters)
+        return broken(err, "counters.status", off ? "counters were asked for" : "counters were to be off");
+    if (!off && !text_is(run->counters.status, "ok") &&
+        (run->counters.status == NULL || rl_code_from_id(run->counters.status) == RL_E_NONE))
+        return broken(err, "counters.status", "it is none of the catalogue");
+    return 0;
+}
+
+static bool close_to(struct rl_real said, struct rl_real made)
+{
+    return rl_is_known(said) && rl_is_known(made) && fabs(said.value - made.value) <= SAME_RELATIVE * fabs(made.value);
+}
+
+/* Statistics of a row or ceiling beside those of its samples; without a median there is nothing to compare. */
+static int check_times(const char *unit, enum rl_state state, const struct rl_times *said, const struct run_samples *samples,
+                       struct rl_err *err)
+{
+    if (!rl_is_known(said->median))
+        return 0;
+    size_t index = unit_index(unit);
+    const struct run_sample_row *row = index == SIZE_MAX ? NULL : &samples->row[index][state];
+    struct rl_times made = {0};
+    if (row == NULL || row->count == 0)
+        return rl_fail(err, RL_E_MEASURE_PROTOCOL, unit, "The measuring process sent times of %s %s without samples.", unit,
+                       rl_state_name(state));
+    if (row->count != (size_t)said->n || row->launches != said->launches)
+        return rl_fail(err, RL_E_MEASURE_PROTOCOL, unit,
+                       "The measuring process sent %zu samples of %" PRId64 " launches of %s %s and says that it made %" PRId64
+                       " of %" PRId64 ".", row->count, row->launches, unit, rl_state_name(state), said->n, said->launches);
+    if (rl_times_from_samples(row->times_s, row->count, &made) != 0)
+        return rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory to check samples.");
+    if (!close_to(said->median, made.median) || !close_to(said->p25, made.p25) || !close_to(said->p75, made.p75) ||
+        !close_to(said->min, made.min))
+        return rl_fail(err, RL_E_MEASURE_PROTOCOL, unit,
+                       "The measuring process sent a median of %s %s of %.9g s, its samples give %.9g s.", unit,
+                       rl_state_name(state), said->median.value, made.median.value);
+    return 0;
+}
+
+static int check_rows(const struct rl_run *run, const struct run_expected *expected, const struct run_samples *samples,
+                      struct rl_err *err)
+{
+    bool seen[JOB_SPEC_KERNELS_MAX] = {false};
+    bool asked[RL_STATE_COUNT] = {[RL_WARM] = expected->spec->warm, [RL_COLD] = expected->spec->cold};
+    for (size_t i = 0; i < run->row_count; i++) {
+        const struct rl_row *row = &run->rows[i];
+        size_t index = unit_index(row->kernel);
+        if (index >= rl_kernel_count || !expected->spec->kernel[index] || seen[index])
+            return broken(err, "kernels", "a row was not asked for or comes twice");
+        seen[index] = true;
+        for (int state = 0; state < RL_STATE_COUNT; state++) {
+            if (row->state[state].present != asked[state])
+                return broken(err, "kernels", "a row has not exactly the cache states asked for");
+            if (asked[state] && check_times(row->kernel, (enum rl_state)state, &row->state[state].time_s, samples, err) != 0)
+                return -1;
+        }
+    }
+    for (size_t i = 0; i < rl_kernel_count; i++)
+        if (expected->spec->kernel[i] && !seen[i])
+            return broken(err, "kernels", "a row that was asked for is missing");
+    return 0;
+}
+
+static int check_ceilings(const struct rl_run *run, const struct run_samples *samples, struct rl_err *err)
+{
+    bool seen[RUN_UNITS_MAX][RL_STATE_COUNT] = {{false}};
+    for (size_t i = 0; i < run->ceiling_count; i++) {
+        const struct rl_ceiling *ceiling = &run->ceilings[i];
+        size_t index = unit_index(ceiling->name);
+        if (index == SIZE_MAX || index < rl_kernel_count || seen[index][ceiling->state])
+            return broken(err, "ceilings", "one is not of the catalogue or comes twice");
+        seen[index][ceiling->state] = true;
+        if (check_times(ceiling->name, ceiling->state, &ceiling->time_s, samples, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* A process may be harder on itself than the checks are, never softer. */
+static int check_outcome(const struct rl_run *run, struct rl_err *err)
+{
+    for (size_t i = 0; i < run->check_count; i++) {
+        const struct rl_check *check = &run->checks[i];
+        if (check->refuses && check->passed.why == NULL && !check->passed.value && run->outcome != RL_REFUSED)
+            return broken(err, "outcome", "a check that refuses the run has failed");
+    }
+    return 0;
+}
+
+int run_accept(const json_t *document, const struct run_expected *expected, const struct run_samples *samples,
+               struct rl_run **ret, struct rl_err *err)
+{
+    struct rl_run *run = NULL;
+    struct rl_err why = {0};
+    if (rl_run_from_json(document, &run, &why) != 0)
+        return rl_fail(err, why.code == RL_E_NO_MEMORY ? RL_E_NO_MEMORY : RL_E_MEASURE_PROTOCOL,
+                       why.field[0] != '\0' ? why.field : NULL, "The measuring process sent a run that is not valid: %s",
+                       why.message);
+    if (check_head(run, expected, err) != 0 || check_rows(run, expected, samples, err) != 0 ||
+        check_ceilings(run, samples, err) != 0 || check_outcome(run, err) != 0) {
+        rl_run_free(run);
+        return -1;
+    }
+    rl_derive(run);
+    *ret = run;
+    return 0;
+}
+
+int run_stored_make(const struct rl_run *run, const struct run_samples *samples, struct run_stored *ret, struct rl_err *err)
+{
+    json_t *document = rl_run_to_json(run);
+    char *text = document != NULL ? json_dumps(document, JSON_COMPACT) : NULL;
+    json_decref(document);
+    if (text == NULL)
+        return rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory for the run's document.");
+    size_t count = 0;
+    *ret = (struct run_stored){.document = text};
+    for (size_t unit = 0; unit < rl_unit_count && unit < RUN_UNITS_MAX; unit++)
+        for (int state = 0; state < RL_STATE_COUNT; state++) {
+            const struct run_sample_row *row = &samples->row[unit][state];
+            if (row->count == 0)
+                continue;
+            ret->samples[count++] = (struct store_samples){.unit = rl_units[unit]->id, .state = (enum rl_state)state,
+                                                           .launches = row->launches, .times_s = row->times_s,
+                                                           .count = row->count};
+        }
+    /* points into *ret: valid as long as the caller does not move it */
+    ret->row = (struct store_run_new){.run = run, .document = text, .samples = ret->samples, .sample_count = count};
+    return 0;
+}
+
+void run_stored_fini(struct run_stored *stored)
+{
+    free(stored->document);
+    *stored = (struct run_stored){0};
+}

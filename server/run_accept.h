@@ -1,0 +1,51 @@
+/* What came back from a measuring process, judged before it is stored: untrusted samples and an untrusted document become
+ * a run that is what was asked for, with every derived value made again here. Pure. */
+#ifndef SERVER_RUN_ACCEPT_H
+#define SERVER_RUN_ACCEPT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "db/store.h"
+#include "record/record.h"
+#include "server/job_spec.h"
+
+#define RUN_UNITS_MAX 32u /* units of the catalogue at most */
+#define RUN_SAMPLES_MAX 256u
+
+/* Samples of each unit and state, by index in rl_units; the last sample line of a unit and state counts. */
+struct run_samples {
+    struct run_sample_row {
+        int64_t launches; /* per sample */
+        double *times_s;  /* count of them; NULL: none came */
+        size_t count;
+    } row[RUN_UNITS_MAX][RL_STATE_COUNT];
+};
+void run_samples_free(struct run_samples *samples); /* accepts a zeroed one */
+/* Takes a sample line's body. Unknown unit or state, no or too many times, or one that is not finite and positive:
+ * RL_E_MEASURE_PROTOCOL. */
+int run_samples_take(struct run_samples *samples, const json_t *body, struct rl_err *err);
+
+struct run_expected {
+    const struct job_spec *spec; /* device resolved */
+    bool replayed;               /* the process said that it replays */
+    int64_t now_ms;
+};
+/* Checks that document is the run that was asked for: suite, sizes, device, source, exactly the kernels and states, counters
+ * off when not wanted, ceilings of the catalogue, times of this day, an outcome that its checks allow, and each row's statistics
+ * those of its samples. Then derives again. RL_E_MEASURE_PROTOCOL otherwise, err->field the document's member. */
+int run_accept(const json_t *document, const struct run_expected *expected, const struct run_samples *samples,
+               struct rl_run **ret, struct rl_err *err);
+
+/* A run as the store takes it. run and samples are borrowed, the rest is owned: free with run_stored_fini. */
+struct run_stored {
+    struct store_run_new row;
+    char *document;
+    struct store_samples samples[RUN_UNITS_MAX * RL_STATE_COUNT];
+};
+int run_stored_make(const struct rl_run *run, const struct run_samples *samples, struct run_stored *ret, struct rl_err *err);
+void run_stored_fini(struct run_stored *stored); /* accepts a zeroed one */
+
+#endif
