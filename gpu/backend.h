@@ -112,6 +112,9 @@ struct gpu_backend_ops {
                  bool (*progress)(void *arg, size_t done, size_t total), void *arg, struct rl_err *err);
     /* Launches each work exactly once between cudaProfilerStart and Stop, each after prepare and a synchronise. */
     int (*profile)(struct gpu_backend *b, const struct gpu_work *works, size_t count, struct rl_err *err);
+    /* May be NULL. What a counter session would get: 0 when a tiny launch was counted just now and read a non-zero counter, else
+     * -1 with the RL_E_COUNTERS_… code that says why. */
+    int (*probe_counters)(struct gpu_backend *b, struct rl_err *err);
     void (*close)(struct gpu_backend *b); /* accepts a half-opened backend; frees it */
 };
 
@@ -122,6 +125,9 @@ struct gpu_backend {
     /* Sizes of the run that comes next, set by whoever calls engine_run. Calls without a work (card_state, spin,
      * driver_now) are keyed by it in a recording, which holds runs of several sizes. identify begins a run. */
     enum rl_sizes sizes;
+    /* cuda: why this process could not lock the GPU (or the node, while counting) for itself; the caller warns and flags
+     * the run `shared`. NULL: it holds the lock. Owned by the backend; to be read again after count. */
+    const char *shared_why;
 };
 
 /* Opens the cuda backend on the device with this UUID (NULL: the first in PCI order). Sets CUDA_VISIBLE_DEVICES and
