@@ -1,0 +1,674 @@
+/* The engine's order, choices, retries, subsets and errors, over the fake backend. */
+#include "engine_fixture.h"
+#include "engine_internal.h"
+#include "record/record_json.h"
+
+struct heard {
+    unsigned progress, done, total, samples, counts, telemetry, warnings, devices, lines;
+    unsigned last_total;
+    bool backwards, unnamed;
+    char phases[160]; /* each phase once, in order */
+    enum rl_code warned;
+    size_t most_samples;
+};
+
+static void hear_device(void *arg, const struct rl_device *device, const struct rl_environment *environment)
+{
+    ((struct heard *)arg)->devices += device->name && environment->build;
+}
+
+static void hear_progress(void *arg, const char *phase, const char *what, unsigned done, unsigned total)
+{
+    struct heard *heard = arg;
+    size_t used = strlen(heard->phases), len = strlen(phase);
+
+    if (used < len || strcmp(heard->phases + used - len, phase) != 0)
+        snprintf(heard->phases + used, sizeof heard->phases - used, " %s", phase);
+    heard->backwards =
+        heard->backwards || done < heard->done || done > total || (heard->total && heard->total != total);
+    heard->unnamed = heard->unnamed || !what[0];
+    heard->progress++;
+    heard->done = done;
+    heard->total = total;
+}
+
+static void hear_samples(void *arg, const char *unit, enum rl_state state, int64_t launches, const double *times,
+                         size_t count)
+{
+    struct heard *heard = arg;
+
+    assert_true(rl_unit_find(unit) && launches >= 1 && times[0] > 0);
+    assert_true(state == RL_WARM || launches == 1);
+    heard->samples++;
+    heard->most_samples = count > heard->most_samples ? count : heard->most_samples;
+}
+
+static void hear_counts(void *arg, const char *unit, enum rl_state state, const struct gpu_count_answer *answer)
+{
+    (void)state;
+    assert_non_null(rl_unit_find(unit));
+    assert_true(rl_is_known(answer->one.dram_read));
+    ((struct heard *)arg)->counts++;
+}
+
+static void hear_telemetry(void *arg, const struct rl_telemetry *telemetry)
+{
+    assert_non_null(telemetry->at);
+    ((struct heard *)arg)->telemetry++;
+}
+
+static void hear_log(void *arg, const char *line)
+{
+    assert_null(strchr(line, '\n'));
+    ((struct heard *)arg)->lines++;
+}
+
+static void hear_warning(void *arg, enum rl_code code, const char *message)
+{
+    struct heard *heard = arg;
+
+    assert_true(message[0] != 0);
+    heard->warnings++;
+    heard->warned = code;
+}
+
+static struct engine_events events_of(struct heard *heard)
+{
+    return (struct engine_events){heard,       hear_device,    hear_progress, hear_samples,
+                                  hear_counts, hear_telemetry, hear_log,      hear_warning};
+}
+
+static void test_whole_run(void **state)
+{
+    struct fake_backend *fake = fake_new();
+    struct engine_request request = whole_request();
+    struct heard heard = {0};
+    struct engine_events events = events_of(&heard);
+    struct rl_run *run = NULL;
+    struct rl_err err = {0};
+
+    (void)state;
+    assert_int_equal(engine_run(&fake->base, &request, &events, &run, &err), 0);
+    for (size_t i = 0; i < run->check_count; i++)
+        assert_passed(run, run->checks[i].name);
+    assert_true(run->check_count >= 15);
+    assert_int_equal(run->outcome, RL_OK);
+    assert_int_equal(run->outcome_reasons.count, 0);
+    assert_int_equal(run->row_count, 10);
+    assert_int_equal(run->ceiling_count, 7 + 4); /* all warm; copy, read, write and triad cold too */
+    assert_string_equal(run->ceilings[0].name, "dram_copy");
+    assert_true(run->counter_backed);
+    assert_int_equal(run->flags.count, 0);
+    assert_string_equal(run->environment.cubin.value, "sm_90");
+    assert_string_equal(run->counters.status, "ok");
+    assert_true(rl_is_known(run->ridge_flop_per_byte));
+
+    assert_int_equal(heard.devices, 1);
+    assert_string_equal(heard.phases, " start ceilings kernels counters checks");
+    assert_false(heard.backwards);
+    assert_false(heard.unnamed);
+    assert_int_equal(heard.done, heard.total);
+    assert_int_equal(heard.total, 2 + 11 + 20 + 22);
+    assert_int_equal(heard.samples, 11 + 20);
+    assert_true(heard.most_samples <= STOP_MAX_SAMPLES);
+    assert_int_equal(heard.counts, 20 + 2);
+    assert_int_equal(heard.telemetry, run->telemetry_count);
+    assert_int_equal(heard.telemetry, 2 + 2 * (11 + 20));
+    assert_int_equal(heard.warnings, 0);
+    assert_true(heard.lines > 40);
+    assert_false(fake->prepared_wrong);
+    free_both(fake, run);
+}
+
+/* The document is what the daemon's strict reader takes. */
+static void test_document_is_readable(void **state)
+{
+    struct fake_backend *fake = fake_new();
+    struct rl_run *run, *back = NULL;
+    struct rl_err err = {0};
+    json_t *document;
+
+    (void)state;
+    for (unsigned broken = 0; broken < 4; broken++) {
+        fake->wrong_result = broken == 1 ? "fp32_fma" : NULL;
+        fake->fails_in_prepare = broken == 2 ? "matmul_naive" : NULL;
+        fake->prepare_error = RL_E_OUT_OF_MEMORY;
+        fake->count_status = broken == 3 ? "counters_permission" : NULL;
+        fake->blind = broken == 3;
+        run = run_whole(fake, NULL);
+        document = rl_run_to_json(run);
+        assert_non_null(document);
+        if (rl_run_from_json(document, &back, &err))
+            fail_msg("case %u: %s: %s", broken, err.field, err.message);
+        json_decref(document);
+        rl_run_free(back);
+        rl_run_free(run);
+    }
+    fake->base.ops->close(&fake->base);
+}
+
+static void test_figures(void **state)
+{
+    struct fake_backend *fake = fake_new();
+    struct rl_run *run = run_whole(fake, NULL);
+    const struct rl_ceiling *copy = rl_run_ceiling(run, "dram_copy", RL_WARM),
+                            *fma = rl_run_ceiling(run, "fp32_fma", RL_WARM);
+    const struct rl_row *add = rl_run_row(run, "vector_add");
+
+    (void)state;
+    /* the noise of the model is below 0.1 percent */
+    assert_true(fabs(copy->value.value / FAKE_COPY_RATE - 1) < 2e-3);
+    assert_true(fabs(fma->value.value / FAKE_FMA_RATE - 1) < 2e-3);
+    assert_string_equal(copy->shape.value, "shape 2"); /* the fastest of the model */
+    assert_string_equal(fma->shape.value, "shape 2");
+    assert_true(fabs(copy->nominal.value / (FAKE_MEMORY_HZ * 2 * 6144 / 8) - 1) < 1e-12);
+    assert_true(fabs(fma->nominal.value / (132 * 128 * 2 * FAKE_SM_HZ) - 1) < 1e-12);
+    assert_true(fabs(copy->percent_of_nominal.value - 100 * copy->value.value / copy->nominal.value) < 1e-9);
+    assert_string_equal(copy->unit, "byte_per_s");
+    assert_string_equal(fma->unit, "flop_per_s");
+    assert_true(rl_run_ceiling(run, "dram_copy", RL_COLD)->value.value < copy->value.value);
+    assert_null(rl_run_ceiling(run, "dram_memcpy", RL_COLD));
+    assert_int_equal(fma->time_s.launches, 2);
+    /* batches of at least ten launches and a millisecond */
+    for (size_t i = 0; i < run->row_count; i++) {
+        const struct rl_times *warm = &run->rows[i].state[RL_WARM].time_s;
+
+        assert_true(warm->launches >= 10);
+        assert_true((double)warm->launches * warm->median.value >= 1e-3);
+        assert_true(warm->n >= STOP_MIN_SAMPLES);
+        assert_int_equal(run->rows[i].state[RL_COLD].time_s.launches, 1);
+        assert_int_equal(run->rows[i].state[RL_WARM].attempts, 1);
+        assert_string_equal(warm->stop.value, "std_error");
+    }
+    assert_true(add->state[RL_WARM].sm_hz.value == FAKE_SM_HZ);
+    assert_true(add->state[RL_COLD].memory_hz.value == FAKE_MEMORY_HZ);
+    assert_true(add->state[RL_COLD].temperature_c.value == 40);
+    assert_int_equal(add->launch.block[0], 256);
+    assert_string_equal(run->telemetry[0].at, "start");
+    assert_string_equal(run->telemetry[run->telemetry_count - 1].at, "end");
+    free_both(fake, run);
+}
+
+/* Every line of one list of requests is in the other. */
+static void assert_contained(const char *small, const char *large)
+{
+    char line[256];
+
+    for (const char *at = small; *at;) {
+        size_t len = strcspn(at, "\n") + 1;
+
+        assert_true(len < sizeof line);
+        memcpy(line, at, len);
+        line[len] = 0;
+        if (!strstr(large, line))
+            fail_msg("a subset asks for what the whole run did not: %s", line);
+        at += len;
+    }
+}
+
+static void test_same_requests_twice(void **state)
+{
+    struct fake_backend *one = fake_new(), *two = fake_new();
+    struct rl_run *run_one = run_whole(one, NULL), *run_two = run_whole(two, NULL);
+
+    (void)state;
+    assert_string_equal(one->requests.data, two->requests.data);
+    free_both(one, run_one);
+    free_both(two, run_two);
+}
+
+static void test_no_request_twice(void **state)
+{
+    struct fake_backend *fake = fake_new();
+    struct rl_run *run = run_whole(fake, NULL);
+
+    (void)state;
+    /* samples and moments key a recording: each is asked for once */
+    for (const char *at = fake->requests.data; *at;) {
+        size_t len = strcspn(at, "\n") + 1;
+        char line[256] = {0};
+
+        memcpy(line, at, len);
+        at += len;
+        if (strncmp(line, "warm ", 5) == 0 || strncmp(line, "cold ", 5) == 0 || strncmp(line, "card ", 5) == 0)
+            if (strstr(at, line))
+                fail_msg("asked twice: %s", line);
+    }
+    free_both(fake, run);
+}
+
+static void test_subsets_ask_for_no_more(void **state)
+{
+    struct fake_backend *whole = fake_new();
+    struct rl_run *run_one = run_whole(whole, NULL);
+
+    (void)state;
+    for (enum rl_state only = 0; only < RL_STATE_COUNT; only++) {
+        struct fake_backend *fake = fake_new();
+        struct engine_request request = {.sizes = RL_COURSE, .counters = only == RL_COLD};
+        struct rl_run *run;
+
+        request.state[only] = true;
+        request.kernel[4] = request.kernel[9] = true;
+        run = run_whole(fake, &request);
+        assert_contained(fake->requests.data, whole->requests.data);
+        assert_int_equal(run->row_count, 2);
+        assert_string_equal(run->rows[1].kernel, "polynomial256");
+        assert_true(run->rows[0].state[only].present);
+        assert_false(run->rows[0].state[!only].present);
+        assert_int_equal(run->ceiling_count, only == RL_WARM ? 7 : 11);
+        assert_int_equal(run->outcome, RL_OK);
+        free_both(fake, run);
+    }
+    free_both(whole, run_one);
+}
+
+static void test_counters_off(void **state)
+{
+    struct fake_backend *fake = fake_new();
+    struct engine_request request = whole_request();
+    struct rl_run *run;
+    static const char *const names[] = {"every_kernel_has_dram_row", "counters_self_test", "copy_streams_dram",
+                                        "flop_counted_equals_hand", "steady"};
+
+    (void)state;
+    request.counters = false;
+    run = run_whole(fake, &request);
+    assert_string_equal(run->counters.status, "off");
+    assert_non_null(run->counters.why.value);
+    assert_int_equal(run->outcome, RL_OK); /* timed-only is not partial */
+    assert_false(run->counter_backed);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        assert_unknown(run, names[i]);
+    assert_passed(run, "polynomial_not_shortened"); /* by its rate and result */
+    assert_non_null(run->rows[0].state[RL_WARM].bytes.dram.why);
+    assert_non_null(run->rows[0].flop_counted.why);
+    assert_null(strstr(fake->requests.data, "count "));
+    free_both(fake, run);
+}
+
+/* ---- clocks and retries ---- */
+
+static const char *const victim = "transpose_naive";
+
+static double falls_once(const struct fake_backend *fake, const struct gpu_work *work, enum rl_state state,
+                         unsigned sample)
+{
+    (void)fake;
+    return strcmp(work->unit->id, victim) == 0 && state == RL_WARM && sample < 5 ? FAKE_SM_HZ * 0.9 : FAKE_SM_HZ;
+}
+
+static double falls_for_ever(const struct fake_backend *fake, const struct gpu_work *work, enum rl_state state,
+                             unsigned sample)
+{
+    (void)fake;
+    return strcmp(work->unit->id, victim) == 0 && state == RL_WARM ? FAKE_SM_HZ * (1 - 0.004 * sample) : FAKE_SM_HZ;
+}
+
+static double unseen(const struct fake_backend *fake, const struct gpu_work *work, enum rl_state state, unsigned sample)
+{
+    (void)fake;
+    (void)work;
+    (void)state;
+    (void)sample;
+    return 0;
+}
+
+static void test_clock_retry(void **state)
+{
+    struct fake_backend *fake = fake_new();
+    struct rl_run *run;
+    const struct rl_row_state *row;
+
+    (void)state;
+    fake->hz = falls_once;
+    run = run_whole(fake, NULL);
+    row = &rl_run_row(run, victim)->state[RL_WARM];
+    assert_int_equal(row->attempts, 2);
+    assert_false(rl_strings_has(&row->flags, "clock_moved"));
+    assert_non_null(strstr(fake->requests.data, "card transpose_naive warm before 2\n"));
+    assert_passed(run, "clock_steady");
+    free_both(fake, run);
+}
+
+static void test_clock_moves_for_ever(void **state)
+{
+    struct fake_backend *fake = fake_new();
+    struct rl_run *run;
+    const struct rl_row_state *row;
+
+    (void)state;
+    fake->hz = falls_for_ever;
+    run = run_whole(fake, NULL);
+    row = &rl_run_row(run, victim)->state[RL_WARM];
+    assert_int_equal(row->attempts, 1 + ENGINE_RETRIES_MAX);
+    assert_true(rl_strings_has(&row->flags, "clock_moved"));
+    assert_true(rl_is_known(row->time_s.median)); /* kept, flagged */
+    assert_only_failed(run, "clock_steady", NULL);
+    assert_int_equal(run->outcome, RL_OK);
+    free_both(fake, run);
+}
+
+static void test_clock_unseen(void **state)
+{
+    struct fake_backend *fake = fake_new();
+    struct rl_run *run;
+
+    (void)state;
+    fake->hz = unseen;
+    run = run_whole(fake, NULL);
+    assert_non_null(run->rows[0].state[RL_WARM].sm_hz.why);
+    assert_non_null(rl_run_ceiling(run, "fp32_fma", RL_WARM)->nominal.why);
+    assert_non_null(rl_run_ceiling(run, "fp32_fma", RL_WARM)->percent_of_nominal.why);
+    free_both(fake, run);
+}
+
+static void test_clock_change(void **state)
+{
+    double hz[40], batch[40], grain;
+
+    (void)state;
+    for (size_t i = 0; i < 40; i++) {
+        hz[i] = 1e9;
+        batch[i] = 1.2e-3;
+    }
+    assert_true(engine_clock_change(hz, batch, 40, &grain) == 0);
+    assert_true(grain > 0 && grain < 0.001);
+    hz[7] = 2e9; /* one wrong mark is no movement */
+    assert_true(engine_clock_change(hz, batch, 40, &grain) == 0);
+    for (size_t i = 30; i < 40; i++)
+        hz[i] = 1.02e9;
+    assert_true(fabs(engine_clock_change(hz, batch, 40, &grain) - 0.02) < 1e-9);
+    for (size_t i = 0; i < 37; i++)
+        hz[i] = 0;
+    assert_true(engine_clock_change(hz, batch, 40, &grain) == 0); /* three are too few to tell */
+    for (size_t i = 0; i < 40; i++) {
+        hz[i] = 1e9;
+        batch[i] = 2e-5;
+    }
+    engine_clock_change(hz, batch, 40, &grain);
+    assert_true(grain > 0.02); /* 20 us are too short to tell 1 percent */
+}
+
+static const char *slowed_after(const char *at)
+{
+    return strcmp(at, "vector_add warm after") == 0 ? "SwThermalSlowdown" : NULL;
+}
+
+static const char *capped_always(const char *at)
+{
+    (void)at;
+    return "SwPowerCap";
+}
+
+static const char *idle_always(const char *at)
+{
+    (void)at;
+    return "GpuIdle";
+}
+
+static void test_throttle_retry(void **state)
+{
+    struct fake_backend *fake = fake_new();
+    struct rl_run *run;
+
+    (void)state;
+    fake->reason = slowed_after; /* at the first attempt alone */
+    run = run_whole(fake, NULL);
+    assert_int_equal(rl_run_row(run, "vector_add")->state[RL_WARM].attempts, 2);
+    assert_int_equal(rl_run_row(run, "vector_add")->state[RL_WARM].flags.count, 0);
+    assert_passed(run, "not_throttled");
+    free_both(fake, run);
+}
+
+static void test_throttle_that_stays(void **state)
+{
+    struct fake_backend *fake = fake_new();
+    struct rl_run *run;
+
+    (void)state;
+    fake->reason = capped_always;
+    run = run_whole(fake, NULL);
+    /* it stood before the row as well: another attempt would meet it again */
+    assert_int_equal(rl_run_row(run, "vector_add")->state[RL_WARM].attempts, 1);
+    assert_true(rl_strings_has(&rl_run_row(run, "vector_add")->state[RL_WARM].flags, "throttled"));
+    assert_true(rl_strings_has(&rl_run_row(run, "vector_add")->state[RL_WARM].reasons, "SwPowerCap"));
+    assert_true(rl_strings_has(&run->flags, "throttled"));
+    assert_only_failed(run, "not_throttled", NULL);
+    free_both(fake, run);
+}
+
+static void test_idle_is_no_throttle(void **state)
+{
+    struct fake_backend *fake = fake_new();
+    struct rl_run *run;
+
+    (void)state;
+    fake->reason = idle_always;
+    run = run_whole(fake, NULL);
+    assert_passed(run, "not_throttled");
+    assert_true(rl_strings_has(&run->rows[0].state[RL_WARM].reasons, "GpuIdle"));
+    free_both(fake, run);
+}
+
+static double rising(unsigned step)
+{
+    return step < 6 ? 1e9 + 1e8 * step : 1.755e9;
+}
+
+static double restless(unsigned step)
+{
+    return step % 2 ? 1.7e9 : 1.8e9;
+}
+
+static void test_spin(void **state)
+{
+    struct fake_backend *fake = fake_new();
+    struct rl_run *run;
+
+    (void)state;
+    fake->spin_hz = rising;
+    run = run_whole(fake, NULL);
+    assert_non_null(strstr(fake->requests.data, "spin 8\n")); /* 6, 7 and 8 agree */
+    assert_null(strstr(fake->requests.data, "spin 9\n"));
+    assert_passed(run, "clock_steady");
+    free_both(fake, run);
+
+    fake = fake_new();
+    fake->spin_hz = restless;
+    run = run_whole(fake, NULL);
+    assert_non_null(strstr(fake->requests.data, "spin 24\n"));
+    assert_null(strstr(fake->requests.data, "spin 25\n"));
+    assert_only_failed(run, "clock_steady", NULL);
+    free_both(fake, run);
+}
+
+/* ---- errors ---- */
+
+static void test_missing_row_is_partial(void **state)
+{
+    struct fake_backend *fake = fake_new();
+    struct engine_request request = whole_request();
+    struct heard heard = {0};
+    struct engine_events events = events_of(&heard);
+    struct rl_run *run = NULL;
+    const struct rl_row *row;
+    struct rl_err err = {0};
+
+    (void)state;
+    fake->fails_in_warm = "matmul_naive";
+    fake->warm_error = RL_E_OUT_OF_MEMORY;
+    assert_int_equal(engine_run(&fake->base, &request, &events, &run, &err), 0);
+    assert_int_equal(run->outcome, RL_PARTIAL);
+    assert_true(rl_strings_has(&run->outcome_reasons, "no matmul_naive warm row"));
+    assert_int_equal(heard.warnings, 1);
+    assert_int_equal(heard.warned, RL_E_OUT_OF_MEMORY);
+    row = rl_run_row(run, "matmul_naive");
+    assert_true(row->state[RL_WARM].present);
+    assert_non_null(strstr(row->state[RL_WARM].time_s.median.why, "does not run"));
+    assert_non_null(row->state[RL_WARM].bytes.dram.why);
+    assert_true(rl_is_known(row->state[RL_COLD].time_s.median));
+    assert_false(run->counter_backed);
+    assert_int_equal(heard.done, heard.total);
+    free_both(fake, run);
+}
+
+static void test_missing_ceiling_is_partial(void **state)
+{
+    struct fake_backend *fake = fake_new();
+    struct rl_run *run;
+
+    (void)state;
+    fake->fails_in_prepare = "dram_read";
+    fake->prepare_error = RL_E_OUT_OF_MEMORY;
+    run = run_whole(fake, NULL);
+    assert_int_equal(run->outcome, RL_PARTIAL);
+    assert_true(rl_strings_has(&run->outcome_reasons, "no dram_read warm ceiling"));
+    assert_non_null(rl_run_ceiling(run, "dram_read", RL_WARM)->value.why);
+    assert_unknown(run, "result_dram_read");
+    free_both(fake, run);
+}
+
+static void test_shapes_that_do_not_run_are_left_out(void **state)
+{
+    struct fake_backend *fake = fake_new();
+    struct rl_run *run;
+
+    (void)state;
+    fake->fails_in_prepare = "dram_copy";
+    fake->prepare_error = RL_E_OUT_OF_MEMORY;
+    fake->prepare_fails_from = 2; /* the model's best and all behind it */
+    run = run_whole(fake, NULL);
+    assert_string_equal(rl_run_ceiling(run, "dram_copy", RL_WARM)->shape.value, "shape 1");
+    free_both(fake, run);
+}
+
+static void test_unchecked_result_is_partial(void **state)
+{
+    struct fake_backend *fake = fake_new();
+    struct rl_run *run;
+
+    (void)state;
+    fake->fails_in_check = "vector_add";
+    run = run_whole(fake, NULL);
+    assert_unknown(run, "result_vector_add");
+    assert_int_equal(run->outcome, RL_PARTIAL);
+    assert_true(rl_strings_has(&run->outcome_reasons, "result_vector_add could not be made"));
+    assert_true(rl_is_known(rl_run_row(run, "vector_add")->state[RL_WARM].time_s.median));
+    free_both(fake, run);
+}
+
+static void assert_ends_run(struct fake_backend *fake, enum rl_code code, const char *says)
+{
+    struct engine_request request = whole_request();
+    struct rl_run *run = (struct rl_run *)&request; /* must stay untouched */
+    struct rl_err err = {0};
+
+    assert_int_equal(engine_run(&fake->base, &request, NULL, &run, &err), -1);
+    assert_int_equal(err.code, code);
+    if (!strstr(err.message, says))
+        fail_msg("%s lacks %s", err.message, says);
+    assert_ptr_equal(run, &request);
+    assert_int_equal(engine_run(&fake->base, &request, NULL, &run, NULL), -1);
+    fake->base.ops->close(&fake->base);
+}
+
+static void test_errors_that_end_the_run(void **state)
+{
+    static const enum rl_code codes[] = {RL_E_CUDA_FAILED, RL_E_REPLAY_MISSING, RL_E_CANCELLED, RL_E_DEVICE_GONE};
+    static const char *const units[] = {"dram_copy", "fp32_fma", "stencil_tiled"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++)
+        for (size_t j = 0; j < sizeof units / sizeof units[0]; j++) {
+            struct fake_backend *fake = fake_new();
+
+            fake->fails_in_warm = units[j];
+            fake->warm_error = codes[i];
+            assert_ends_run(fake, codes[i], units[j]);
+            fake = fake_new();
+            fake->fails_in_prepare = units[j];
+            fake->prepare_error = codes[i];
+            assert_ends_run(fake, codes[i], units[j]);
+        }
+}
+
+static void test_impossible_times_end_the_run(void **state)
+{
+    static const double times[] = {0, -1, NAN, INFINITY};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+        struct fake_backend *fake = fake_new();
+
+        fake->bad_time_unit = "stencil_global";
+        fake->bad_time = times[i];
+        assert_ends_run(fake, RL_E_INTERNAL, "is no time");
+    }
+}
+
+static void test_bad_requests(void **state)
+{
+    struct fake_backend *fake = fake_new();
+    struct engine_request request = whole_request();
+    struct rl_run *run = NULL;
+    struct rl_err err = {0};
+
+    (void)state;
+    request.state[RL_WARM] = request.state[RL_COLD] = false;
+    assert_int_equal(engine_run(&fake->base, &request, NULL, &run, &err), -1);
+    assert_string_equal(err.field, "cache");
+    request = whole_request();
+    memset(request.kernel, 0, sizeof request.kernel);
+    assert_int_equal(engine_run(&fake->base, &request, NULL, &run, &err), -1);
+    assert_string_equal(err.field, "kernels");
+    request.kernel[0] = request.kernel[12] = true;
+    assert_int_equal(engine_run(&fake->base, &request, NULL, &run, &err), -1);
+    assert_string_equal(err.field, "kernels");
+    assert_null(run);
+    fake->base.ops->close(&fake->base);
+}
+
+static void test_scaled_sizes(void **state)
+{
+    struct fake_backend *fake = fake_new();
+    struct engine_request request = whole_request();
+    struct rl_run *run;
+
+    (void)state;
+    request.sizes = RL_SCALED;
+    run = run_whole(fake, &request);
+    assert_string_equal(run->sizes, "scaled");
+    assert_int_equal(run->outcome, RL_OK);
+    free_both(fake, run);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_whole_run),
+        cmocka_unit_test(test_document_is_readable),
+        cmocka_unit_test(test_figures),
+        cmocka_unit_test(test_same_requests_twice),
+        cmocka_unit_test(test_no_request_twice),
+        cmocka_unit_test(test_subsets_ask_for_no_more),
+        cmocka_unit_test(test_counters_off),
+        cmocka_unit_test(test_clock_retry),
+        cmocka_unit_test(test_clock_moves_for_ever),
+        cmocka_unit_test(test_clock_unseen),
+        cmocka_unit_test(test_clock_change),
+        cmocka_unit_test(test_throttle_retry),
+        cmocka_unit_test(test_throttle_that_stays),
+        cmocka_unit_test(test_idle_is_no_throttle),
+        cmocka_unit_test(test_spin),
+        cmocka_unit_test(test_missing_row_is_partial),
+        cmocka_unit_test(test_missing_ceiling_is_partial),
+        cmocka_unit_test(test_shapes_that_do_not_run_are_left_out),
+        cmocka_unit_test(test_unchecked_result_is_partial),
+        cmocka_unit_test(test_errors_that_end_the_run),
+        cmocka_unit_test(test_impossible_times_end_the_run),
+        cmocka_unit_test(test_bad_requests),
+        cmocka_unit_test(test_scaled_sizes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
