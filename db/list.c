@@ -1,7 +1,7 @@
 /* Lists of runs, newest first, under any filter.
  *
  * Every filter but the dates is a property of series. The runs of a series lie in (date, id) order in one index, so the
- * list is a merge: a heap holds the newest not yet listed run of each matching series, and each step is one index seek.
+ * list is a merge: a heap holds the newest not yet listed run of each matching series, and each step is an index seek or two.
  * A series is only looked into once its newest_ms, an upper bound, has reached the top: a page near the head of a
  * thousand series touches a few. Costs are series + rows, whatever the number of runs. */
 #include "db/store_internal.h"
@@ -172,6 +172,23 @@ static int load_series(struct store *store, const struct store_run_filter *filte
     stmt_end(&stmt);
     for (size_t i = merge->count / 2; i-- > 0;)
         sift_down(merge, i);
+    return rc < 0 ? -1 : 0;
+}
+
+/* One index seek: 1 when there is a run, put into *ret; 0; -1. */
+static int seek(struct store *store, enum store_stmt id, const struct head *from, struct place *ret, struct rl_err *err)
+{
+    struct stmt stmt = stmt_start(store, id);
+    int rc;
+
+    stmt_int(&stmt, ":series", from->series);
+    stmt_int(&stmt, ":date", from->place.date_ms);
+    if (id == STMT_RUN_SAME_DATE_IN_SERIES)
+        stmt_int(&stmt, ":id", from->place.id);
+    rc = stmt_step(&stmt, err, "listing runs");
+    if (rc == 1)
+        *ret = (struct place){sqlite3_column_int64(stmt.handle, 0), sqlite3_column_int64(stmt.handle, 1)};
+    stmt_end(&stmt);
     return rc;
 }
 
@@ -179,20 +196,17 @@ static int load_series(struct store *store, const struct store_run_filter *filte
 static int advance(struct store *store, struct merge *merge, struct rl_err *err)
 {
     struct head *top = &merge->heads[0];
-    struct stmt stmt = stmt_start(store, STMT_RUN_BEFORE_IN_SERIES);
-    int rc;
+    struct place found = {0};
+    int rc = seek(store, STMT_RUN_SAME_DATE_IN_SERIES, top, &found, err);
 
-    stmt_int(&stmt, ":series", top->series);
-    stmt_int(&stmt, ":date", top->place.date_ms);
-    stmt_int(&stmt, ":id", top->place.id);
-    rc = stmt_step(&stmt, err, "listing runs");
+    if (rc == 0)
+        rc = seek(store, STMT_RUN_EARLIER_IN_SERIES, top, &found, err);
     if (rc == 1) {
-        top->place = (struct place){sqlite3_column_int64(stmt.handle, 0), sqlite3_column_int64(stmt.handle, 1)};
+        top->place = found;
         top->exact = true;
     } else if (rc == 0) {
         *top = merge->heads[--merge->count];
     }
-    stmt_end(&stmt);
     sift_down(merge, 0);
     return rc < 0 ? -1 : 0;
 }
@@ -218,21 +232,34 @@ static int list_merged(struct store *store, const struct store_run_filter *filte
     return rc;
 }
 
+/* Adds what the statement gives, up to want in all. */
+static int collect(struct stmt *stmt, struct place *places, int want, int *count, struct rl_err *err)
+{
+    int rc;
+
+    stmt_int(stmt, ":limit", want - *count);
+    while ((rc = stmt_step(stmt, err, "listing runs")) == 1 && *count < want)
+        places[(*count)++] = (struct place){sqlite3_column_int64(stmt->handle, 0), sqlite3_column_int64(stmt->handle, 1)};
+    stmt_end(stmt);
+    return rc < 0 ? -1 : 0;
+}
+
 static int list_all(struct store *store, const struct store_run_filter *filter, struct place start, struct place *places,
                     int want, int *ret_count, struct rl_err *err)
 {
-    struct stmt stmt = stmt_start(store, STMT_RUN_BEFORE);
-    int count = 0, rc;
+    struct stmt stmt = stmt_start(store, STMT_RUN_SAME_DATE);
 
-    stmt_int(&stmt, ":since", filter->since_ms != 0 ? filter->since_ms : INT64_MIN);
+    *ret_count = 0;
+    if (filter->since_ms != 0 && start.date_ms < filter->since_ms)
+        return 0;
     stmt_int(&stmt, ":date", start.date_ms);
     stmt_int(&stmt, ":id", start.id);
-    stmt_int(&stmt, ":limit", want);
-    while ((rc = stmt_step(&stmt, err, "listing runs")) == 1 && count < want)
-        places[count++] = (struct place){sqlite3_column_int64(stmt.handle, 0), sqlite3_column_int64(stmt.handle, 1)};
-    stmt_end(&stmt);
-    *ret_count = count;
-    return rc < 0 ? -1 : 0;
+    if (collect(&stmt, places, want, ret_count, err) < 0)
+        return -1;
+    stmt = stmt_start(store, STMT_RUN_EARLIER);
+    stmt_int(&stmt, ":since", filter->since_ms != 0 ? filter->since_ms : INT64_MIN);
+    stmt_int(&stmt, ":date", start.date_ms);
+    return collect(&stmt, places, want, ret_count, err);
 }
 
 /* ---- the answer ---- */

@@ -50,7 +50,6 @@ CREATE UNIQUE INDEX job_by_key ON job (principal, idempotency_key) WHERE idempot
 CREATE INDEX job_by_state ON job (state, id);
 CREATE INDEX job_queue ON job (device, id) WHERE state = 'queued';
 CREATE INDEX job_open ON job (principal) WHERE state IN ('queued', 'running');
-CREATE INDEX job_by_device ON job (device);
 
 CREATE TRIGGER job_never_deleted_open BEFORE DELETE ON job WHEN OLD.state IN ('queued', 'running')
 BEGIN SELECT RAISE(ABORT, 'an open job is never deleted'); END;
