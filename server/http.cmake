@@ -16,7 +16,7 @@ add_library(rl_http STATIC ${RL_HTTP})
 set_source_files_properties(${RL_HTTP_DIR}/openapi.S PROPERTIES
   COMPILE_DEFINITIONS "OPENAPI_FILE=\"${RL_HTTP_DIR}/openapi.json\""
   OBJECT_DEPENDS ${RL_HTTP_DIR}/openapi.json)
-target_link_libraries(rl_http PUBLIC rl_http_rules rl_jobs rl_store rl_record rl_catalogue rl_base
+target_link_libraries(rl_http PUBLIC rl_http_rules rl_jobs rl_db rl_record rl_catalogue rl_base
   PRIVATE rl_hash PkgConfig::MICROHTTPD)
 
 add_executable(rooflined ${RL_HTTP_DIR}/main.c ${RL_HTTP_DIR}/options.c)
