@@ -13,10 +13,11 @@
 #include "stencil_tiled.h"
 #include "transpose_naive.h"
 #include "transpose_tiled.h"
+#include "units.h"
 #include "vector_add.h"
 #include "vector_add_stride32.h"
 
-static const struct rl_unit vector_add = {
+const struct rl_unit rl_unit_vector_add = {
     .id = "vector_add",
     .title = "vector add",
     .kind = RL_UNIT_KERNEL,
@@ -32,7 +33,7 @@ static const struct rl_unit vector_add = {
     .variants = 1,
 };
 
-static const struct rl_unit vector_add_stride32 = {
+const struct rl_unit rl_unit_vector_add_stride32 = {
     .id = "vector_add_stride32",
     .title = "vector add, stride 32",
     .kind = RL_UNIT_KERNEL,
@@ -48,7 +49,7 @@ static const struct rl_unit vector_add_stride32 = {
     .variants = 1,
 };
 
-static const struct rl_unit transpose_naive = {
+const struct rl_unit rl_unit_transpose_naive = {
     .id = "transpose_naive",
     .title = "transpose, naive",
     .kind = RL_UNIT_KERNEL,
@@ -63,7 +64,7 @@ static const struct rl_unit transpose_naive = {
     .variants = 1,
 };
 
-static const struct rl_unit transpose_tiled = {
+const struct rl_unit rl_unit_transpose_tiled = {
     .id = "transpose_tiled",
     .title = "transpose, tiled",
     .kind = RL_UNIT_KERNEL,
@@ -79,7 +80,7 @@ static const struct rl_unit transpose_tiled = {
     .variants = 1,
 };
 
-static const struct rl_unit matmul_naive = {
+const struct rl_unit rl_unit_matmul_naive = {
     .id = "matmul_naive",
     .title = "matmul, naive",
     .kind = RL_UNIT_KERNEL,
@@ -95,7 +96,7 @@ static const struct rl_unit matmul_naive = {
     .variants = 1,
 };
 
-static const struct rl_unit matmul_tiled16 = {
+const struct rl_unit rl_unit_matmul_tiled16 = {
     .id = "matmul_tiled16",
     .title = "matmul, tiled 16",
     .kind = RL_UNIT_KERNEL,
@@ -111,7 +112,7 @@ static const struct rl_unit matmul_tiled16 = {
     .variants = 1,
 };
 
-static const struct rl_unit block_reduction = {
+const struct rl_unit rl_unit_block_reduction = {
     .id = "block_reduction",
     .title = "block reduction",
     .kind = RL_UNIT_KERNEL,
@@ -127,7 +128,7 @@ static const struct rl_unit block_reduction = {
     .variants = 1,
 };
 
-static const struct rl_unit stencil_global = {
+const struct rl_unit rl_unit_stencil_global = {
     .id = "stencil_global",
     .title = "stencil, global",
     .kind = RL_UNIT_KERNEL,
@@ -142,7 +143,7 @@ static const struct rl_unit stencil_global = {
     .variants = 1,
 };
 
-static const struct rl_unit stencil_tiled = {
+const struct rl_unit rl_unit_stencil_tiled = {
     .id = "stencil_tiled",
     .title = "stencil, tiled",
     .kind = RL_UNIT_KERNEL,
@@ -158,7 +159,7 @@ static const struct rl_unit stencil_tiled = {
     .variants = 1,
 };
 
-static const struct rl_unit polynomial256 = {
+const struct rl_unit rl_unit_polynomial256 = {
     .id = "polynomial256",
     .title = "polynomial, 256",
     .kind = RL_UNIT_KERNEL,
@@ -173,7 +174,7 @@ static const struct rl_unit polynomial256 = {
     .variants = 1,
 };
 
-static const struct rl_unit dram_copy = {
+const struct rl_unit rl_unit_dram_copy = {
     .id = "dram_copy",
     .title = "copy",
     .kind = RL_UNIT_MEMORY_CEILING,
@@ -188,7 +189,7 @@ static const struct rl_unit dram_copy = {
     .variants = RL_DRAM_COPY_VARIANTS,
 };
 
-static const struct rl_unit fp32_fma = {
+const struct rl_unit rl_unit_fp32_fma = {
     .id = "fp32_fma",
     .title = "FP32 FMA chain",
     .kind = RL_UNIT_COMPUTE_CEILING,
@@ -203,7 +204,7 @@ static const struct rl_unit fp32_fma = {
     .variants = RL_FP32_FMA_VARIANTS,
 };
 
-static const struct rl_unit dram_copy_scalar = {
+const struct rl_unit rl_unit_dram_copy_scalar = {
     .id = "dram_copy_scalar",
     .title = "copy, 4-byte",
     .kind = RL_UNIT_MEMORY_CEILING,
@@ -218,7 +219,7 @@ static const struct rl_unit dram_copy_scalar = {
     .variants = RL_DRAM_COPY_SCALAR_VARIANTS,
 };
 
-static const struct rl_unit dram_memcpy = {
+const struct rl_unit rl_unit_dram_memcpy = {
     .id = "dram_memcpy",
     .title = "cudaMemcpy",
     .kind = RL_UNIT_MEMORY_CEILING,
@@ -233,7 +234,7 @@ static const struct rl_unit dram_memcpy = {
     .variants = 1,
 };
 
-static const struct rl_unit dram_read = {
+const struct rl_unit rl_unit_dram_read = {
     .id = "dram_read",
     .title = "read",
     .kind = RL_UNIT_MEMORY_CEILING,
@@ -242,13 +243,13 @@ static const struct rl_unit dram_read = {
     .ask_bytes = rl_dram_read_bytes,
     .footprint_bytes = rl_dram_read_bytes,
     .flop_formula = "0",
-    .ask_formula = "(n + n / 16384) * 4",
-    .description = "Reads with 16-byte accesses and sums as integers, one word stored per 64 KiB.",
+    .ask_formula = "(n + n / 2048) * 4",
+    .description = "Reads with 16-byte accesses and sums as integers, one word stored per 8 KiB.",
     .streaming = true,
     .variants = RL_DRAM_READ_VARIANTS,
 };
 
-static const struct rl_unit dram_write = {
+const struct rl_unit rl_unit_dram_write = {
     .id = "dram_write",
     .title = "write",
     .kind = RL_UNIT_MEMORY_CEILING,
@@ -258,12 +259,12 @@ static const struct rl_unit dram_write = {
     .footprint_bytes = rl_dram_write_bytes,
     .flop_formula = "0",
     .ask_formula = "n * 4",
-    .description = "Writes a hash of the index with 16-byte accesses.",
+    .description = "Writes a word made of each index with 16-byte accesses.",
     .streaming = true,
     .variants = RL_DRAM_WRITE_VARIANTS,
 };
 
-static const struct rl_unit dram_triad = {
+const struct rl_unit rl_unit_dram_triad = {
     .id = "dram_triad",
     .title = "triad",
     .kind = RL_UNIT_MEMORY_CEILING,
@@ -278,11 +279,9 @@ static const struct rl_unit dram_triad = {
     .variants = RL_DRAM_TRIAD_VARIANTS,
 };
 
-const struct rl_unit *const rl_units[] = {
-    &vector_add,       &vector_add_stride32, &transpose_naive, &transpose_tiled, &matmul_naive, &matmul_tiled16,
-    &block_reduction,  &stencil_global,      &stencil_tiled,   &polynomial256,   &dram_copy,    &fp32_fma,
-    &dram_copy_scalar, &dram_memcpy,         &dram_read,       &dram_write,      &dram_triad,
-};
+#define RL_UNIT(id) &rl_unit_##id,
+const struct rl_unit *const rl_units[] = {RL_UNITS(RL_UNIT)};
+#undef RL_UNIT
 const size_t rl_unit_count = sizeof rl_units / sizeof rl_units[0];
 const size_t rl_kernel_count = 10;
 

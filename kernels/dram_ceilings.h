@@ -6,7 +6,7 @@
  *
  * Asked bytes
  *   copies   one array read, one written, 2 * 4 * n (copy counts both directions)
- *   read     one array, 4 * n, and one 4-byte sum stored per 64 KiB read, n / 16384 * 4 (0.006 percent)
+ *   read     one array, 4 * n, and one 4-byte sum stored per 8 KiB read, n / 2048 * 4 (0.05 percent)
  *   write    one array, 4 * n
  *   triad    two read, one written, 3 * 4 * n
  * Flop: none, but triad's one FMA per float, 2 n. read sums 32-bit words as integers, modulo 2^32: the sum is exact in
@@ -14,8 +14,8 @@
  *
  * Checks
  *   copies   bit for bit
- *   read     each 64 KiB's sum, exactly
- *   write    every word, exactly: word i is a hash of i and of a word that reset leaves in the arena
+ *   read     each 8 KiB's sum, exactly
+ *   write    every word, exactly: word i is i * 2654435761 + s modulo 2^32, s a word that reset leaves in the arena
  *   triad    a = b + 3 c: b and c are multiples of 2^-23 below 1, so b + 3 c is exact in double, and rounding it to
  * float once is what FFMA must give: bit for bit
  */
@@ -25,8 +25,9 @@
 #include "sizes.h"
 
 #define RL_DRAM_LEAST_FLOATS ((uint64_t)1 << 28) /* 1 GiB */
-#define RL_DRAM_CHUNK_FLOATS 16384u              /* 64 KiB: what dram_read sums into one word */
+#define RL_DRAM_CHUNK_FLOATS 2048u               /* 8 KiB: what a warp of dram_read sums into one word */
 #define RL_DRAM_TRIAD_SCALAR 3.0f
+#define RL_DRAM_WRITE_FACTOR 2654435761u
 
 /* Launch shapes that each ceiling is swept over; the shapes stand in the CUDA files. */
 #define RL_DRAM_COPY_VARIANTS        24u

@@ -17,13 +17,13 @@ typedef struct CUstream_st *rl_stream; /* cudaStream_t, without CUDA's headers *
 
 struct rl_launch_info {
     uint64_t grid[3], block[3];
-    uint64_t shared_bytes;    /* static and dynamic, per block */
-    int registers;            /* per thread */
-    int local_bytes;          /* per thread */
-    int max_blocks_per_sm;    /* cudaOccupancyMaxActiveBlocksPerMultiprocessor */
-    int binary_version;       /* cudaFuncAttributes.binaryVersion: 90 for sm_90 */
+    uint64_t shared_bytes; /* static and dynamic, per block */
+    int registers;         /* per thread */
+    int local_bytes;       /* per thread */
+    int max_blocks_per_sm; /* cudaOccupancyMaxActiveBlocksPerMultiprocessor */
+    int binary_version;    /* cudaFuncAttributes.binaryVersion: 90 for sm_90 */
     int ptx_version;
-    char text[96];            /* "grid 65536, block 256" and what the variant means */
+    char text[96]; /* "grid 65536, block 256" and what the variant means */
 };
 
 /* What a result check found. Tolerances are derived in the unit's header. */
@@ -48,18 +48,24 @@ struct rl_unit_ops {
     const struct rl_unit *unit;
     unsigned variants; /* launch shapes: 1 for kernels, the sweep for ceilings; variant < variants */
     uint64_t (*arena_bytes)(const struct rl_dims *dims);
-    /* Fills inputs with seeded pseudo-random data (never zeros) and poisons outputs (all bits one). */
+    /* Fills inputs with seeded pseudo-random data (never zeros) and poisons outputs (all bits one); values that a
+     * launch must keep, as a stencil's boundary, are written. Launches leave inputs as they are: any number may follow.
+     */
     int (*reset)(void *arena, const struct rl_dims *dims, uint64_t seed, rl_stream stream);
     /* Exactly one kernel launch (one memcpy for dram_memcpy). */
     int (*launch)(void *arena, const struct rl_dims *dims, unsigned variant, rl_stream stream);
     int (*describe)(const struct rl_dims *dims, unsigned variant, struct rl_launch_info *ret);
     /* After reset and one launch: compares the whole output on the device with an independent double-precision kernel,
-     * and at least 10,000 seeded elements and all edges with the host. Synchronises the stream. scratch is another device
-     * area of at least rl_check_scratch_bytes() bytes. The inputs are regenerated from the seed, not read back. */
+     * and at least 10,000 seeded elements and all edges with the host. Synchronises the stream. scratch is another
+     * device area of at least rl_check_scratch_bytes() bytes. The inputs are regenerated from the seed, not read back.
+     */
     int (*check)(void *arena, const struct rl_dims *dims, uint64_t seed, void *scratch, rl_stream stream,
                  struct rl_result_check *ret);
     /* FMA ceiling only, else NULL: start and end marks that the last launch wrote about itself. Synchronises. */
     int (*clock_marks)(void *arena, const struct rl_dims *dims, rl_stream stream, struct rl_clock_mark ret[2]);
+    /* Where a launch's output lies: 4-byte elements, *ret_count of them. For tests, which break it to see the check
+     * fail. */
+    void *(*output)(void *arena, const struct rl_dims *dims, uint64_t *ret_count);
 };
 
 /* In the order of rl_units. */

@@ -21,7 +21,7 @@
 static inline int rl_matmul_naive_dims(enum rl_sizes sizes, uint64_t l2_bytes, struct rl_dims *ret)
 {
     (void)l2_bytes; /* cache-resident by design at both sizes */
-    struct rl_dims dims = {0, sizes == RL_SCALED ? 2048 : 512, 0};
+    struct rl_dims dims = {0, sizes == RL_SCALED ? 2048u : 512u, 0};
     *ret = dims;
     return 0;
 }

@@ -1,0 +1,80 @@
+/* transpose_naive: see transpose_naive.h. */
+#include "transpose_naive.h"
+
+#include "check.cuh"
+
+__global__ void __launch_bounds__(RL_TRANSPOSE_NAIVE_COLUMNS *RL_TRANSPOSE_NAIVE_ROWS)
+    transpose_naive(const float *__restrict__ in, float *__restrict__ out, uint64_t edge)
+{
+    const uint64_t x = blockIdx.x * RL_TRANSPOSE_NAIVE_COLUMNS + threadIdx.x;
+    const uint64_t y = blockIdx.y * RL_TRANSPOSE_NAIVE_ROWS + threadIdx.y;
+    out[x * edge + y] = in[y * edge + x];
+}
+
+namespace
+{
+
+/* Element (row, column) of the output is element (column, row) of the input. */
+struct reference {
+    using element = float;
+    uint64_t key, edge;
+
+    RL_BOTH double operator()(uint64_t i, float got) const
+    {
+        return rl_exactly(rl_uniform(key, i % edge * edge + i / edge), got);
+    }
+};
+
+bool shape_of(const struct rl_dims *dims, rl_shape *ret)
+{
+    ret->block = dim3(RL_TRANSPOSE_NAIVE_COLUMNS, RL_TRANSPOSE_NAIVE_ROWS);
+    return rl_blocks_square(dims->edge, RL_TRANSPOSE_NAIVE_COLUMNS, RL_TRANSPOSE_NAIVE_ROWS, &ret->grid);
+}
+
+uint64_t arena_bytes(const struct rl_dims *dims)
+{
+    return rl_arrays_bytes(2, dims->edge * dims->edge);
+}
+
+int reset(void *arena, const struct rl_dims *dims, uint64_t seed, rl_stream stream)
+{
+    const uint64_t n = dims->edge * dims->edge;
+    return rl_reset_arrays(arena, 1, n, n, seed, stream);
+}
+
+int launch(void *arena, const struct rl_dims *dims, unsigned variant, rl_stream stream)
+{
+    rl_shape shape;
+    if (variant != 0 || !shape_of(dims, &shape))
+        return cudaErrorInvalidValue;
+    const uint64_t n = dims->edge * dims->edge;
+    return rl_launch(transpose_naive, shape, stream, rl_array(arena, 0, n), rl_array(arena, 1, n), dims->edge);
+}
+
+int describe(const struct rl_dims *dims, unsigned variant, struct rl_launch_info *ret)
+{
+    rl_shape shape;
+    if (variant != 0 || !shape_of(dims, &shape))
+        return cudaErrorInvalidValue;
+    return rl_describe(transpose_naive, shape, NULL, ret);
+}
+
+int check(void *arena, const struct rl_dims *dims, uint64_t seed, void *scratch, rl_stream stream,
+          struct rl_result_check *ret)
+{
+    const uint64_t n = dims->edge * dims->edge;
+    reference expected = {rl_key(seed, 0), dims->edge};
+    return rl_check(rl_array(arena, 1, n), n, dims->edge, expected, seed, scratch, stream, "bit for bit", ret);
+}
+
+void *output(void *arena, const struct rl_dims *dims, uint64_t *ret_count)
+{
+    *ret_count = dims->edge * dims->edge;
+    return rl_array(arena, 1, *ret_count);
+}
+
+} // namespace
+
+const struct rl_unit_ops rl_ops_transpose_naive = {
+    &rl_unit_transpose_naive, 1, arena_bytes, reset, launch, describe, check, NULL, output,
+};
