@@ -115,6 +115,15 @@ int engine_card_state(struct engine *e, const char *at, struct gpu_card_state *r
     return 0;
 }
 
+int engine_note_sharing(struct engine *e, struct rl_err *err)
+{
+    if (e->not_alone || !e->backend->shared_why)
+        return 0;
+    e->not_alone = engine_say(e, "the GPU is not locked for this run alone: %s", e->backend->shared_why);
+    engine_warn(e, RL_E_FORBIDDEN, e->not_alone);
+    return engine_flag(e, &e->run->flags, "shared", err);
+}
+
 /* The scalar copy and the memcpy are there to be compared with the copy, and only warm; an emptied L2 adds nothing. */
 static bool measured_cold(const struct rl_unit *unit)
 {
@@ -258,17 +267,14 @@ static int spin(struct engine *e, struct rl_err *err)
 static int start(struct engine *e, struct rl_err *err)
 {
     struct gpu_card_state state;
-    int rc = -1;
 
-    if (identify(e, err) || plan(e, err))
-        goto out;
+    if (identify(e, err) || plan(e, err) || engine_note_sharing(e, err))
+        return -1;
     engine_step_begin(e, "start", e->run->device.name);
     if (engine_card_state(e, "start", &state, err) || reserve(e, err) || spin(e, err))
-        goto out;
+        return -1;
     engine_step_end(e);
-    rc = 0;
-out:
-    return rc;
+    return 0;
 }
 
 /* What the card and the driver look like once nothing runs any more. */
@@ -276,7 +282,7 @@ static int look_again(struct engine *e, struct rl_err *err)
 {
     struct gpu_card_state state;
 
-    if (engine_card_state(e, "end", &state, err))
+    if (engine_card_state(e, "end", &state, err) || engine_note_sharing(e, err)) /* counting takes a lock of its own */
         return -1;
     return e->backend->ops->driver_now(e->backend, e->arena, &e->driver_at_end, err);
 }
@@ -365,6 +371,7 @@ int engine_run(struct gpu_backend *backend, const struct engine_request *request
 
     if (check_request(request, seen))
         return -1;
+    backend->sizes = request->sizes;
     e.run = rl_run_new();
     if (!e.run)
         return rl_fail(seen, RL_E_NO_MEMORY, NULL, "no memory for a run");

@@ -393,8 +393,8 @@ void engine_check_shared(struct engine *e)
             at = entry->at;
         }
     }
-    if (looks == 0) {
-        add_unknown(e, name, title, false, why);
+    if (most == 0 && (looks == 0 || e->not_alone)) {
+        add_unknown(e, name, title, false, looks == 0 ? why : e->not_alone);
         return;
     }
     if (most > 0)
@@ -415,14 +415,14 @@ void engine_check_throttled(struct engine *e)
     for (size_t i = 0; i < e->run->telemetry_count; i++) {
         const struct rl_telemetry *entry = &e->run->telemetry[i];
 
-        any_state = any_state || rl_is_known(entry->sm_hz) || entry->reasons.count > 0;
+        /* a backend that cannot read the reasons answers the one word "unknown" */
+        any_state = any_state || !rl_strings_has(&entry->reasons, "unknown");
         for (size_t j = 0; j < entry->reasons.count && !seen; j++)
             if (engine_reason_throttles(entry->reasons.items[j]))
                 seen = entry->reasons.items[j];
     }
     if (!any_state) {
-        add_unknown(e, name, title, false,
-                    e->run->telemetry_count ? e->run->telemetry[0].sm_hz.why : "the card's state was never seen");
+        add_unknown(e, name, title, false, "the clocks' event reasons could not be read");
         return;
     }
     if (held > 0)

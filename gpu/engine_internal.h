@@ -64,6 +64,7 @@ struct engine {
         struct rl_real warm, warm_four, cold; /* the copy's counted bytes over asked bytes; cold is settled */
     } copy_counted;
     struct rl_text driver_at_end;
+    const char *not_alone; /* the backend's shared_why, once it was told; NULL: the locks are held */
 };
 
 /* ---- engine.c: telling, and small helpers ---- */
@@ -76,6 +77,8 @@ void engine_step_end(struct engine *e);
 int engine_flag(struct engine *e, struct rl_strings *list, const char *word, struct rl_err *err);
 /* Asks the backend for the card's state and keeps it as telemetry. */
 int engine_card_state(struct engine *e, const char *at, struct gpu_card_state *ret, struct rl_err *err);
+/* Warns, once, and flags the run when the backend could not lock the GPU or the node for itself. */
+int engine_note_sharing(struct engine *e, struct rl_err *err);
 struct engine_unit *engine_unit_find(struct engine *e, const char *id);
 /* Whether an error spoils one unit only: its row or ceiling is then missing and the run goes on as partial. All others
  * end the run: after a CUDA error nothing that follows can be trusted, and a recording's gap is an error by design. */
@@ -91,9 +94,9 @@ int engine_quick(struct engine *e, const struct gpu_work *work, int64_t launches
  * sets unit->warm_launches. A local error becomes ret->missing. */
 int engine_measure(struct engine *e, struct engine_unit *unit, enum rl_state state, struct engine_measure *ret,
                    struct rl_err *err);
-/* The largest relative difference between the clocks of consecutive parts of a series, and how much of it the timer's
- * own grain explains; entries with hz 0 are skipped. 0 with fewer than 4 entries. */
-double engine_clock_change(const double *hz, const double *batch_s, size_t count, double *ret_grain);
+/* The largest relative difference between the clocks of consecutive parts of a series, and how much of it noise and the
+ * timer's grain explain; entries with hz 0 are skipped. 0 with fewer than 6 entries. */
+double engine_clock_change(const double *hz, const double *batch_s, size_t count, double *ret_noise);
 
 /* ---- engine_ceilings.c, engine_rows.c, engine_counts.c ---- */
 int engine_ceilings(struct engine *e, struct rl_err *err);

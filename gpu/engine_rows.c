@@ -42,8 +42,8 @@ static void note_binary(struct engine *e, const char *binary)
 {
     struct rl_text *cubin = &e->run->environment.cubin;
 
-    if (!binary)
-        return;
+    if (!binary || (strncmp(binary, "sm_", 3) != 0 && strcmp(binary, "ptx") != 0))
+        return; /* the driver's own copy is no code of this program */
     if (!cubin->value || cubin->why)
         *cubin = (struct rl_text){engine_say(e, "%s", binary), NULL};
     else if (!strstr(cubin->value, binary))

@@ -16,6 +16,7 @@
 #define SAMPLE_OVERHEAD_S 30e-6
 /* globaltimer's coarsest grain seen on NVIDIA chips is 1.024 us; two readings bound a sample */
 #define TIMER_GRAIN_S 2.048e-6
+#define CLOCK_PARTS   8 /* of a series, between which its clock may have moved; each of at least three samples */
 
 /* The wall limit of one row and state: the course run of ten rows in two states has to end in seconds, while a
  * scaled matmul takes milliseconds per launch. */
@@ -125,25 +126,37 @@ static size_t known_clocks(const double *hz, const double *batch_s, size_t count
     return known;
 }
 
-double engine_clock_change(const double *hz, const double *batch_s, size_t count, double *ret_grain)
+/* How far apart noise alone may bring the medians of parts of `each` readings, relative: five standard errors (for
+ * eight normal values that is their range in 99 of 100 cases), with the noise seen from one reading to the next, to
+ * which a drift adds little, and never more than the timer's grain explains. */
+static double clock_noise(const double *hz, const double *batch_s, size_t count, size_t each)
+{
+    double steps = 0, sigma, timer = TIMER_GRAIN_S / median_of(batch_s, count);
+
+    for (size_t i = 1; i < count; i++)
+        steps += fabs(hz[i] - hz[i - 1]) / hz[i - 1] / (double)(count - 1);
+    sigma = fmin(timer, steps / 1.128);             /* the mean distance of two normal values is 1.128 sigma */
+    return 5 * 1.2533 * sigma / sqrt((double)each); /* 1.2533: standard error of a median over that of a mean */
+}
+
+double engine_clock_change(const double *hz, const double *batch_s, size_t count, double *ret_noise)
 {
     double seen[STOP_MAX_SAMPLES], batch[STOP_MAX_SAMPLES];
     size_t known = known_clocks(hz, batch_s, count, seen, batch);
-    size_t parts = known >= 20 ? 4 : 2, each;
+    size_t each = known / CLOCK_PARTS > 3 ? known / CLOCK_PARTS : 3;
     double low = INFINITY, high = 0;
 
-    *ret_grain = 0;
-    if (known < 4)
+    *ret_noise = 0;
+    if (known < 2 * each)
         return 0;
     /* medians of consecutive parts: a clock that moves shows between them, one mark that went wrong does not */
-    each = known / parts;
-    for (size_t part = 0; part < parts; part++) {
-        double middle = median_of(seen + part * each, each);
+    for (size_t first = 0; first + each <= known; first += each) {
+        double middle = median_of(seen + first, each);
 
         low = fmin(low, middle);
         high = fmax(high, middle);
     }
-    *ret_grain = TIMER_GRAIN_S / median_of(batch, known) / sqrt((double)each);
+    *ret_noise = clock_noise(seen, batch, known, each);
     return high / low - 1;
 }
 
@@ -193,9 +206,9 @@ static bool throttles(const struct rl_strings *list, const struct rl_strings *ex
 static int judge(struct engine *e, const struct series *series, const struct gpu_card_state *before,
                  const struct gpu_card_state *after, struct engine_measure *ret, bool *ret_again, struct rl_err *err)
 {
-    double hz[STOP_MAX_SAMPLES], batch[STOP_MAX_SAMPLES], grain;
-    double change = engine_clock_change(series->hz, series->batch, series->count, &grain);
-    bool moved = change > ENGINE_CLOCK_TOLERANCE + grain;
+    double hz[STOP_MAX_SAMPLES], batch[STOP_MAX_SAMPLES], noise;
+    double change = engine_clock_change(series->hz, series->batch, series->count, &noise);
+    bool moved = change > ENGINE_CLOCK_TOLERANCE + noise;
     size_t known = known_clocks(series->hz, series->batch, series->count, hz, batch);
 
     ret->sm_hz = known ? rl_known(median_of(hz, known))

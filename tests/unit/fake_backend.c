@@ -84,7 +84,7 @@ static int card_state(struct gpu_backend *b, struct rl_arena *arena, const char 
     if (fake->blind) {
         ret->sm_hz = ret->memory_hz = ret->temperature_c = ret->power_w = ret->energy_j = rl_unknown("no NVML");
         ret->other_processes.why = "no NVML";
-        return 0;
+        return rl_strings_add(arena, &ret->reasons, "unknown");
     }
     ret->sm_hz = rl_known(FAKE_SM_HZ);
     ret->memory_hz = rl_known(FAKE_MEMORY_HZ);
@@ -133,15 +133,17 @@ static void must_be_prepared(struct fake_backend *fake, const struct gpu_work *w
 static int describe(struct gpu_backend *b, struct rl_arena *arena, const struct gpu_work *work, struct gpu_launch *ret,
                     struct rl_err *err)
 {
+    struct fake_backend *fake = of(b);
+
     (void)err;
-    rl_buf_printf(&of(b)->requests, "describe %s v%u\n", work->unit->id, work->variant);
+    rl_buf_printf(&fake->requests, "describe %s v%u\n", work->unit->id, work->variant);
     *ret = (struct gpu_launch){
         .launch = {.grid = {1056, 1, 1},
                    .block = {256, 1, 1},
                    .registers = {32, NULL},
                    .max_blocks_per_sm = {8, NULL},
                    .shape = {rl_arena_printf(arena, "shape %u", work->variant), NULL}},
-        .binary = "sm_90",
+        .binary = strcmp(work->unit->id, "dram_memcpy") == 0 ? "driver" : fake->binary,
     };
     return 0;
 }
@@ -311,6 +313,7 @@ struct fake_backend *fake_new(void)
         abort();
     fake->base.ops = &ops;
     fake->driver_at_end = "580.159.04";
+    fake->binary = "sm_90";
     fake->flush_spread = 1000;
     fake->empty_bytes = 300;
     rl_buf_init(&fake->requests, (size_t)8 << 20);

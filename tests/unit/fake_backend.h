@@ -38,6 +38,7 @@ struct fake_backend {
     int64_t (*others)(const char *at);     /* other processes at this moment */
     bool blind;                            /* no NVML: the card's state is unknown */
     const char *driver_at_end;
+    const char *binary; /* of all units but the driver's memcpy */
     /* counters */
     const char *count_status; /* a session that cannot be had */
     enum rl_code count_error; /* count() itself fails */

@@ -365,29 +365,52 @@ static void test_clock_unseen(void **state)
 
 static void test_clock_change(void **state)
 {
-    double hz[40], batch[40], grain;
+    double hz[40], batch[40], noise;
 
     (void)state;
     for (size_t i = 0; i < 40; i++) {
         hz[i] = 1e9;
         batch[i] = 1.2e-3;
     }
-    assert_true(engine_clock_change(hz, batch, 40, &grain) == 0);
-    assert_true(grain > 0 && grain < 0.001);
+    assert_true(engine_clock_change(hz, batch, 40, &noise) == 0);
+    assert_true(noise == 0);
     hz[7] = 2e9; /* one wrong mark is no movement */
-    assert_true(engine_clock_change(hz, batch, 40, &grain) == 0);
+    assert_true(engine_clock_change(hz, batch, 40, &noise) == 0);
+    assert_true(noise < 0.005); /* nor a reason to overlook one */
     for (size_t i = 30; i < 40; i++)
         hz[i] = 1.02e9;
-    assert_true(fabs(engine_clock_change(hz, batch, 40, &grain) - 0.02) < 1e-9);
-    for (size_t i = 0; i < 37; i++)
+    assert_true(fabs(engine_clock_change(hz, batch, 40, &noise) - 0.02) < 1e-9);
+    assert_true(noise < 0.005);
+    for (size_t i = 0; i < 35; i++)
         hz[i] = 0;
-    assert_true(engine_clock_change(hz, batch, 40, &grain) == 0); /* three are too few to tell */
-    for (size_t i = 0; i < 40; i++) {
-        hz[i] = 1e9;
-        batch[i] = 2e-5;
+    assert_true(engine_clock_change(hz, batch, 40, &noise) == 0); /* five are too few to tell */
+}
+
+/* A timer of 1 us grain on launches of 20 us: readings differ by 10 percent, and nothing moved. */
+static void test_coarse_timer_is_no_movement(void **state)
+{
+    double hz[40], batch[40], noise;
+    uint32_t random = 1;
+    unsigned alarms = 0;
+
+    (void)state;
+    for (unsigned round = 0; round < 200; round++) {
+        double change;
+
+        for (size_t i = 0; i < 40; i++) {
+            random = random * 1664525u + 1013904223u;
+            hz[i] = 1e9 * (1 + 0.1 * ((double)(random >> 8) / 16777216 - 0.5));
+            batch[i] = 2e-5;
+        }
+        change = engine_clock_change(hz, batch, 40, &noise);
+        assert_true(noise > 0.01);
+        alarms += change > ENGINE_CLOCK_TOLERANCE + noise;
+        for (size_t i = 0; i < 20; i++)
+            hz[i] *= 0.6;
+        change = engine_clock_change(hz, batch, 40, &noise);
+        assert_true(change > ENGINE_CLOCK_TOLERANCE + noise); /* a real fall still shows */
     }
-    engine_clock_change(hz, batch, 40, &grain);
-    assert_true(grain > 0.02); /* 20 us are too short to tell 1 percent */
+    assert_true(alarms <= 6); /* 3 in 100: each costs a retry, two more and the row is flagged */
 }
 
 static const char *slowed_after(const char *at)
@@ -643,6 +666,39 @@ static void test_scaled_sizes(void **state)
     free_both(fake, run);
 }
 
+static void test_not_alone(void **state)
+{
+    struct fake_backend *fake = fake_new();
+    struct engine_request request = whole_request();
+    struct heard heard = {0};
+    struct engine_events events = events_of(&heard);
+    struct rl_run *run = NULL;
+    struct rl_err err = {0};
+
+    (void)state;
+    fake->base.shared_why = "the lock may not be opened";
+    assert_int_equal(engine_run(&fake->base, &request, &events, &run, &err), 0);
+    assert_int_equal(heard.warnings, 1);
+    assert_true(rl_strings_has(&run->flags, "shared"));
+    for (size_t i = 0; i < run->check_count; i++)
+        if (strcmp(run->checks[i].name, "not_shared") == 0)
+            assert_non_null(strstr(run->checks[i].passed.why, "may not be opened"));
+    assert_int_equal(run->outcome, RL_OK);
+    free_both(fake, run);
+}
+
+static void test_binary(void **state)
+{
+    struct fake_backend *fake = fake_new();
+    struct rl_run *run;
+
+    (void)state;
+    fake->binary = "ptx";
+    run = run_whole(fake, NULL);
+    assert_string_equal(run->environment.cubin.value, "ptx");
+    free_both(fake, run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -657,6 +713,9 @@ int main(void)
         cmocka_unit_test(test_clock_moves_for_ever),
         cmocka_unit_test(test_clock_unseen),
         cmocka_unit_test(test_clock_change),
+        cmocka_unit_test(test_coarse_timer_is_no_movement),
+        cmocka_unit_test(test_not_alone),
+        cmocka_unit_test(test_binary),
         cmocka_unit_test(test_throttle_retry),
         cmocka_unit_test(test_throttle_that_stays),
         cmocka_unit_test(test_idle_is_no_throttle),
