@@ -1,0 +1,550 @@
+/* Supervision of one measuring process, with a scripted one (tests/tools/fake_measure.c), over both ways of starting it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "server/limits.h"
+#include "server/supervise.h"
+
+#define GIVE_UP_MS 20000 /* a test that takes this long has failed */
+#define HELLO "line {\"t\":\"hello\",\"seq\":@SEQ,\"at_ns\":@NS,\"protocol\":1,\"build\":\"b\",\"backend\":\"replay\",\"pid\":@PID}\n"
+#define RESULT "line {\"t\":\"result\",\"seq\":@SEQ,\"at_ns\":@NS,\"run\":null}\n"
+#define LOG(text) "line {\"t\":\"log\",\"seq\":@SEQ,\"at_ns\":@NS,\"text\":\"" text "\"}\n"
+#define PROGRESS(phase) "line {\"t\":\"progress\",\"seq\":@SEQ,\"at_ns\":@NS,\"phase\":\"" phase "\",\"what\":\"step\",\"done\":1,\"total\":9}\n"
+#define FAILED "line {\"t\":\"error\",\"seq\":@SEQ,\"at_ns\":@NS,\"error\":{\"code\":\"device_busy\",\"message\":\"held\\u0007\"," \
+               "\"next_action\":\"wait\",\"field\":\"device\"}}\n"
+
+struct bench {
+    struct loop *loop;
+    struct supervise *process;
+    struct loop_source *give_up, *stopper, *listener;
+    char script[64], socket[80];
+    int listen_fd;
+    pid_t served; /* the process that the listener started */
+    struct supervise_start start;
+    struct wire_request request;
+    int lines, ended;
+    bool stop_at_progress;
+    int64_t stop_after_ms; /* -1: never */
+    int64_t after_stuck_ms; /* how long the loop runs on after a stuck end */
+    struct supervise_end end;
+    pid_t pid;
+    char *transcript;
+};
+
+static int set_up(void **state)
+{
+    struct bench *bench = calloc(1, sizeof *bench);
+    assert_int_equal(loop_new(&bench->loop, NULL), 0);
+    snprintf(bench->script, sizeof bench->script, "/tmp/rl_supervise_XXXXXX");
+    int fd = mkstemp(bench->script);
+    assert_true(fd >= 0);
+    close(fd);
+    snprintf(bench->socket, sizeof bench->socket, "%s.sock", bench->script);
+    bench->listen_fd = -1;
+    bench->request.probe = true;
+    bench->stop_after_ms = -1;
+    bench->start = (struct supervise_start){.exec = FAKE_MEASURE, .replay = bench->script, .request = &bench->request};
+    supervise_limits_default(false, 0, &bench->start.limits);
+    *state = bench;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct bench *bench = *state;
+    supervise_free(bench->process);
+    loop_free(bench->loop);
+    if (bench->listen_fd >= 0)
+        close(bench->listen_fd);
+    if (bench->served > 0) {
+        kill(bench->served, SIGKILL);
+        waitpid(bench->served, NULL, 0);
+    }
+    unlink(bench->script);
+    unlink(bench->socket);
+    free(bench->transcript);
+    free(bench);
+    return 0;
+}
+
+static void script(struct bench *bench, const char *text)
+{
+    FILE *file = fopen(bench->script, "we");
+    assert_non_null(file);
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void on_give_up(void *arg)
+{
+    struct bench *bench = arg;
+    loop_stop(bench->loop);
+}
+
+static void on_stop(void *arg)
+{
+    struct bench *bench = arg;
+    struct rl_err why = {0};
+    rl_fail(&why, RL_E_CANCELLED, NULL, "The job was cancelled.");
+    supervise_stop(bench->process, &why);
+}
+
+static int on_line(void *arg, const struct wire_line *line, struct rl_err *err)
+{
+    struct bench *bench = arg;
+    (void)err;
+    bench->lines++;
+    if (line->kind == WIRE_PROGRESS && bench->stop_at_progress)
+        loop_timer_set(bench->loop, bench->stopper, 0);
+    return 0;
+}
+
+static void on_ended(void *arg, const struct supervise_end *end)
+{
+    struct bench *bench = arg;
+    struct rl_buf text;
+    bench->ended++;
+    bench->end = *end;
+    bench->pid = supervise_pid(bench->process);
+    rl_buf_init(&text, 1 << 20);
+    assert_int_equal(transcript_write(supervise_transcript(bench->process), &text), 0);
+    free(bench->transcript);
+    bench->transcript = rl_buf_take(&text);
+    if (end->stuck) {
+        loop_timer_set(bench->loop, bench->give_up, bench->after_stuck_ms);
+        return;
+    }
+    supervise_free(bench->process);
+    bench->process = NULL;
+    loop_stop(bench->loop);
+}
+
+static void run(struct bench *bench)
+{
+    struct supervise_events events = {bench, on_line, on_ended};
+    struct rl_err err = {0};
+    loop_add_timer(bench->loop, GIVE_UP_MS, on_give_up, bench, &bench->give_up, NULL);
+    loop_add_timer(bench->loop, bench->stop_after_ms, on_stop, bench, &bench->stopper, NULL);
+    if (supervise_start(bench->loop, &bench->start, &events, &bench->process, &err) != 0)
+        fail_msg("%s", err.message);
+    assert_int_equal(loop_run(bench->loop, NULL), 0);
+    if (bench->ended != 1)
+        fail_msg("ended was called %d times", bench->ended);
+}
+
+/* The end's error code by id, "ok" when complete: a mismatch shows what came instead. */
+static void ends(struct bench *bench, const char *text, const char *id)
+{
+    script(bench, text);
+    run(bench);
+    const char *got = bench->end.complete ? "ok" : rl_code_id(bench->end.error.code);
+    if (strcmp(got, id) != 0)
+        fail_msg("%s: %s\n%s", got, bench->end.error.message, bench->transcript);
+    if (!bench->end.stuck && bench->pid > 0)
+        assert_true(kill(bench->pid, 0) != 0 && errno == ESRCH);
+}
+
+static void says(const struct bench *bench, const char *part)
+{
+    if (bench->transcript == NULL || strstr(bench->transcript, part) == NULL)
+        fail_msg("no \"%s\" in:\n%s", part, bench->transcript != NULL ? bench->transcript : "(nothing)");
+}
+
+/* ---- exec ---- */
+
+static void a_probe_ends_well(void **state)
+{
+    struct bench *bench = *state;
+    ends(bench, HELLO "request\necho\n" LOG("a b") RESULT, "ok");
+    assert_int_equal(bench->lines, 4);
+    says(bench, "s] {\"t\":\"probe\",\"protocol\":1}\n");
+    says(bench, "s] a b\n");
+    says(bench, "exited with status 0\n");
+}
+
+static void a_run_is_asked_for_by_device_and_kernels(void **state)
+{
+    struct bench *bench = *state;
+    bench->request = (struct wire_request){.job = "7", .device = "GPU-1", .sizes = "course", .warm = true, .kernel = {true}};
+    ends(bench, HELLO "request\necho\n" FAILED, "device_busy");
+    says(bench, "\"device\":\"GPU-1\"");
+    says(bench, "\"kernels\":[\"vector_add\"]");
+    assert_string_equal(bench->end.error.message, "held\\x07");
+    assert_string_equal(bench->end.error.field, "device");
+}
+
+static void it_starts_with_four_descriptors_and_default_signals(void **state)
+{
+    struct bench *bench = *state;
+    sigset_t blocked, before;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGTERM);
+    sigaddset(&blocked, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &blocked, &before);
+    signal(SIGHUP, SIG_IGN);
+    int leak = open("/dev/null", O_RDONLY); /* not close-on-exec on purpose */
+    ends(bench, HELLO "request\nfds\nsignals\n" RESULT, "ok");
+    close(leak);
+    signal(SIGHUP, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    says(bench, "fds 0 1 2 3\n");
+    says(bench, "blocked 0\n");
+    says(bench, "ignored 1000\n"); /* SIGPIPE, by the fake itself */
+    says(bench, "pgid own\n");
+}
+
+static void a_process_that_exits_before_hello_has_crashed(void **state)
+{
+    ends(*state, "exit 69\n", "measure_crashed");
+    says(*state, "exited with status 69");
+    assert_non_null(strstr(((struct bench *)*state)->end.error.message, "exited with status 69"));
+}
+
+static void a_crash_in_mid_line_names_the_signal(void **state)
+{
+    ends(*state, HELLO "request\npart {\"t\":\"log\",\"se\nabort\n", "measure_crashed");
+    assert_non_null(strstr(((struct bench *)*state)->end.error.message, "signal 6"));
+}
+
+static void garbage_breaks_the_protocol(void **state)
+{
+    ends(*state, HELLO "request\nline \x01\xff not json\nhang\n", "measure_protocol");
+}
+
+static void an_oversize_line_breaks_the_protocol(void **state)
+{
+    ends(*state, HELLO "request\nfill 1200000\nhang\n", "measure_protocol");
+}
+
+static void a_gap_in_seq_breaks_the_protocol(void **state)
+{
+    ends(*state, HELLO "request\nline {\"t\":\"log\",\"seq\":9,\"at_ns\":@NS,\"text\":\"\"}\nhang\n", "measure_protocol");
+}
+
+static void a_second_result_breaks_the_protocol(void **state)
+{
+    ends(*state, HELLO "request\n" RESULT RESULT "hang\n", "measure_protocol");
+}
+
+static void an_end_without_result_is_a_crash_even_with_status_0(void **state)
+{
+    ends(*state, HELLO "request\n" LOG("x") "exit 0\n", "measure_crashed");
+}
+
+static void another_backend_than_the_command_line_says_is_refused(void **state)
+{
+    ends(*state, "line {\"t\":\"hello\",\"seq\":@SEQ,\"at_ns\":@NS,\"protocol\":1,\"build\":\"b\",\"backend\":\"cuda\",\"pid\":@PID}\nhang\n",
+         "measure_protocol");
+}
+
+static void a_hang_before_hello_is_a_timeout_of_start(void **state)
+{
+    struct bench *bench = *state;
+    bench->start.limits.start = 100;
+    ends(bench, "hang\n", "measure_timeout");
+    assert_non_null(strstr(bench->end.error.message, "Phase start"));
+}
+
+static void each_phase_has_its_own_time(void **state)
+{
+    struct bench *bench = *state;
+    bench->request = (struct wire_request){.job = "7", .sizes = "course", .warm = true, .kernel = {true}};
+    bench->start.limits.start = 10000;
+    bench->start.limits.kernels = 150;
+    ends(bench, HELLO "request\n" PROGRESS("ceilings") "sleep 200\n" PROGRESS("kernels") PROGRESS("kernels") "hang\n", "measure_timeout");
+    assert_non_null(strstr(bench->end.error.message, "Phase kernels took more than 150 ms (last step: step)"));
+}
+
+static void more_progress_in_a_phase_gives_no_more_time(void **state)
+{
+    struct bench *bench = *state;
+    bench->request = (struct wire_request){.job = "7", .sizes = "course", .warm = true, .kernel = {true}};
+    bench->start.limits.kernels = 300;
+    ends(bench, HELLO "request\n" PROGRESS("kernels") "sleep 200\n" PROGRESS("kernels") "sleep 200\n" PROGRESS("counters") "hang\n",
+         "measure_timeout");
+    assert_non_null(strstr(bench->end.error.message, "Phase kernels"));
+}
+
+static void the_whole_has_a_limit_too(void **state)
+{
+    struct bench *bench = *state;
+    bench->start.limits.total = 120;
+    ends(bench, HELLO "request\nhang\n", "measure_timeout");
+    assert_non_null(strstr(bench->end.error.message, "in phase start"));
+}
+
+static void term_ends_one_that_ignores_the_end_of_the_stream(void **state)
+{
+    struct bench *bench = *state;
+    bench->start.limits.exit_after_eof = 50;
+    bench->stop_after_ms = 100;
+    ends(bench, "ignore-eof\n" HELLO "request\nhang\n", "cancelled");
+    says(bench, "still there, sending TERM\n");
+    says(bench, "ended by signal 15");
+}
+
+static void kill_ends_one_that_ignores_term(void **state)
+{
+    struct bench *bench = *state;
+    bench->start.limits.exit_after_eof = 50;
+    bench->start.limits.exit_after_term = 50;
+    bench->stop_after_ms = 100;
+    ends(bench, "ignore-eof\nignore-term\n" HELLO "request\nhang\n", "cancelled");
+    says(bench, "sending KILL\n");
+    says(bench, "ended by signal 9");
+}
+
+static void a_stop_while_progress_comes_ends_it_by_end_of_stream_alone(void **state)
+{
+    struct bench *bench = *state;
+    bench->request = (struct wire_request){.job = "7", .sizes = "course", .warm = true, .kernel = {true}};
+    bench->stop_at_progress = true;
+    ends(bench, HELLO "request\n" PROGRESS("kernels") "hang\n", "cancelled");
+    assert_null(strstr(bench->transcript, "still there"));
+}
+
+static void children_go_with_it(void **state)
+{
+    struct bench *bench = *state;
+    ends(bench, HELLO "request\nchild\n" RESULT "exit 0\n", "ok");
+    const char *at = strstr(bench->transcript, "s] child ");
+    assert_non_null(at);
+    pid_t child = (pid_t)strtol(at + strlen("s] child "), NULL, 10);
+    assert_true(child > 1);
+    assert_true(kill(child, 0) != 0 && errno == ESRCH);
+}
+
+static void a_result_stands_when_the_process_does_not_leave(void **state)
+{
+    struct bench *bench = *state;
+    bench->start.limits.exit_after_eof = 50;
+    ends(bench, "ignore-eof\n" HELLO "request\n" RESULT "hang\n", "ok");
+    says(bench, "sending TERM");
+}
+
+static void a_closed_stream_without_exit_is_ended(void **state)
+{
+    struct bench *bench = *state;
+    bench->start.limits.exit_after_eof = 50;
+    ends(bench, HELLO "request\nclose\nhang\n", "measure_crashed");
+    says(bench, "sending TERM");
+}
+
+static void output_is_kept_capped_and_escaped(void **state)
+{
+    struct bench *bench = *state;
+    ends(bench, HELLO "request\nstdout \x1b[31mred\x9b\nflood 3000\n" RESULT, "ok");
+    says(bench, "the last 16384 of ");
+    says(bench, "noise 3000\n");
+    assert_null(strstr(bench->transcript, "noise 1\n"));
+}
+
+static void control_bytes_are_written_as_hex(void **state)
+{
+    struct bench *bench = *state;
+    ends(bench, HELLO "request\nstdout \x1b[31mred\x9b é\n" LOG("\\u001b[0m\\u009b") RESULT, "ok");
+    says(bench, "\\x1b[31mred\\x9b é\n");
+    says(bench, "\\x1b[0m\\xc2\\x9b\n");
+}
+
+static void many_log_lines_are_capped_and_counted(void **state)
+{
+    struct bench *bench = *state;
+    size_t size = 4 << 20, at = 0;
+    char *text = malloc(size);
+    at += (size_t)snprintf(text + at, size - at, "%srequest\n", HELLO);
+    for (int i = 0; i < 6000; i++)
+        at += (size_t)snprintf(text + at, size - at, LOG("%060d"), i);
+    snprintf(text + at, size - at, "%s", RESULT);
+    ends(bench, text, "ok");
+    free(text);
+    assert_true(strlen(bench->transcript) < LIMIT_TRANSCRIPT_BYTES + 1024);
+    says(bench, "more lines were dropped");
+}
+
+static void a_missing_program_is_an_error_of_the_start(void **state)
+{
+    struct bench *bench = *state;
+    struct supervise_events events = {bench, on_line, on_ended};
+    struct rl_err err = {0};
+    bench->start.exec = "/nonexistent/roofline-measure";
+    assert_int_equal(supervise_start(bench->loop, &bench->start, &events, &bench->process, &err), -1);
+    assert_int_equal(err.code, RL_E_MEASURE_START);
+    assert_null(strstr(err.message, "/nonexistent"));
+    assert_null(bench->process);
+}
+
+static void the_limits_shrink_in_proportion(void **state)
+{
+    (void)state;
+    struct supervise_limits limits;
+    supervise_limits_default(false, LIMIT_JOB_MS / 10, &limits);
+    assert_int_equal(limits.total, LIMIT_JOB_MS / 10);
+    assert_int_equal(limits.kernels, LIMIT_KERNELS_MS / 10);
+    assert_int_equal(limits.stuck, LIMIT_STUCK_MS);
+    supervise_limits_default(true, 1000, &limits);
+    assert_int_equal(limits.start, LIMIT_PROBE_MS);
+}
+
+/* ---- socket ---- */
+
+/* What systemd does with Accept=yes, for one connection. */
+static void on_connection(void *arg, uint32_t events)
+{
+    struct bench *bench = arg;
+    (void)events;
+    int fd = accept4(bench->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+    posix_spawn_file_actions_t actions;
+    char *argv[] = {(char[]){"fake_measure"}, (char[]){"--protocol"}, (char[]){"--replay"}, bench->script, NULL};
+    extern char **environ;
+    assert_true(fd > 3);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, fd, 3);
+    assert_int_equal(posix_spawn(&bench->served, FAKE_MEASURE, &actions, NULL, argv, environ), 0);
+    posix_spawn_file_actions_destroy(&actions);
+    close(fd);
+}
+
+static void by_socket(struct bench *bench)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", bench->socket);
+    bench->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(bench->listen_fd, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(bench->listen_fd, 4), 0);
+    assert_int_equal(loop_add_fd(bench->loop, bench->listen_fd, EPOLLIN, on_connection, bench, &bench->listener, NULL), 0);
+    bench->start.exec = NULL;
+    bench->start.replay = NULL;
+    bench->start.socket = bench->socket;
+}
+
+static void socket_ends(struct bench *bench, const char *text, const char *id)
+{
+    by_socket(bench);
+    script(bench, text);
+    run(bench);
+    const char *got = bench->end.complete ? "ok" : rl_code_id(bench->end.error.code);
+    if (strcmp(got, id) != 0)
+        fail_msg("%s: %s\n%s", got, bench->end.error.message, bench->transcript);
+}
+
+static void served_is_gone(struct bench *bench)
+{
+    siginfo_t info = {0};
+    assert_int_equal(waitid(P_PID, (id_t)bench->served, &info, WEXITED | WNOHANG), 0);
+    assert_int_equal(info.si_pid, bench->served); /* ended() came after its exit, not before */
+    bench->served = 0;
+}
+
+static void over_a_socket_the_pid_comes_from_the_kernel(void **state)
+{
+    struct bench *bench = *state;
+    socket_ends(bench, HELLO "request\necho\n" RESULT, "ok");
+    assert_int_equal(bench->pid, bench->served);
+    says(bench, "{\"t\":\"probe\"");
+    served_is_gone(bench);
+}
+
+static void over_a_socket_another_pid_in_hello_is_refused(void **state)
+{
+    struct bench *bench = *state;
+    socket_ends(bench, "line {\"t\":\"hello\",\"seq\":@SEQ,\"at_ns\":@NS,\"protocol\":1,\"build\":\"b\",\"backend\":\"replay\",\"pid\":1}\nhang\n",
+                "measure_protocol");
+    served_is_gone(bench);
+}
+
+static void over_a_socket_closing_ends_it(void **state)
+{
+    struct bench *bench = *state;
+    bench->stop_after_ms = 150;
+    socket_ends(bench, HELLO "request\nhang\n", "cancelled");
+    served_is_gone(bench);
+}
+
+static void over_a_socket_silence_before_hello_is_a_timeout(void **state)
+{
+    struct bench *bench = *state;
+    bench->start.limits.start = 100;
+    socket_ends(bench, "hang\n", "measure_timeout");
+    assert_int_equal(bench->pid, 0);
+}
+
+static void over_a_socket_one_that_stays_is_stuck_and_told_once(void **state)
+{
+    struct bench *bench = *state;
+    bench->stop_after_ms = 100;
+    bench->start.limits.exit_after_eof = 50;
+    bench->start.limits.stuck = 150;
+    bench->after_stuck_ms = 600; /* meanwhile it leaves after all: no second end */
+    socket_ends(bench, "ignore-eof\n" HELLO "request\nsleep 500\n", "measure_stuck");
+    assert_true(bench->end.stuck);
+    served_is_gone(bench);
+}
+
+static void a_missing_socket_is_an_error_of_the_start(void **state)
+{
+    struct bench *bench = *state;
+    struct supervise_events events = {bench, on_line, on_ended};
+    struct rl_err err = {0};
+    bench->start.exec = bench->start.replay = NULL;
+    bench->start.socket = bench->socket;
+    assert_int_equal(supervise_start(bench->loop, &bench->start, &events, &bench->process, &err), -1);
+    assert_int_equal(err.code, RL_E_MEASURE_START);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(a_probe_ends_well),
+        CASE(a_run_is_asked_for_by_device_and_kernels),
+        CASE(it_starts_with_four_descriptors_and_default_signals),
+        CASE(a_process_that_exits_before_hello_has_crashed),
+        CASE(a_crash_in_mid_line_names_the_signal),
+        CASE(garbage_breaks_the_protocol),
+        CASE(an_oversize_line_breaks_the_protocol),
+        CASE(a_gap_in_seq_breaks_the_protocol),
+        CASE(a_second_result_breaks_the_protocol),
+        CASE(an_end_without_result_is_a_crash_even_with_status_0),
+        CASE(another_backend_than_the_command_line_says_is_refused),
+        CASE(a_hang_before_hello_is_a_timeout_of_start),
+        CASE(each_phase_has_its_own_time),
+        CASE(more_progress_in_a_phase_gives_no_more_time),
+        CASE(the_whole_has_a_limit_too),
+        CASE(term_ends_one_that_ignores_the_end_of_the_stream),
+        CASE(kill_ends_one_that_ignores_term),
+        CASE(a_stop_while_progress_comes_ends_it_by_end_of_stream_alone),
+        CASE(children_go_with_it),
+        CASE(a_result_stands_when_the_process_does_not_leave),
+        CASE(a_closed_stream_without_exit_is_ended),
+        CASE(output_is_kept_capped_and_escaped),
+        CASE(control_bytes_are_written_as_hex),
+        CASE(many_log_lines_are_capped_and_counted),
+        CASE(a_missing_program_is_an_error_of_the_start),
+        CASE(the_limits_shrink_in_proportion),
+        CASE(over_a_socket_the_pid_comes_from_the_kernel),
+        CASE(over_a_socket_another_pid_in_hello_is_refused),
+        CASE(over_a_socket_closing_ends_it),
+        CASE(over_a_socket_silence_before_hello_is_a_timeout),
+        CASE(over_a_socket_one_that_stays_is_stuck_and_told_once),
+        CASE(a_missing_socket_is_an_error_of_the_start),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
