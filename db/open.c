@@ -83,6 +83,7 @@ static int open_connection(struct store *store, struct rl_err *err)
 {
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
 
+    errno = 0;
     if (sqlite3_open_v2(store->path, &store->db, flags, NULL) != SQLITE_OK) {
         if (store->db == NULL)
             return rl_fail(err, RL_E_NO_MEMORY, "database", "no memory for a connection");
@@ -106,6 +107,7 @@ static int read_int(struct store *store, const char *sql, int64_t *ret, struct r
     sqlite3_stmt *stmt = NULL;
     int rc = -1;
 
+    errno = 0;
     if (sqlite3_prepare_v2(store->db, sql, -1, &stmt, NULL) != SQLITE_OK || sqlite3_step(stmt) != SQLITE_ROW)
         store_fail(store, err, doing);
     else {
@@ -118,6 +120,7 @@ static int read_int(struct store *store, const char *sql, int64_t *ret, struct r
 
 static int execute(struct store *store, const char *sql, struct rl_err *err, const char *doing)
 {
+    errno = 0;
     if (sqlite3_exec(store->db, sql, NULL, NULL, NULL) != SQLITE_OK)
         return store_fail(store, err, doing);
     return 0;
@@ -175,6 +178,7 @@ static int set_pragmas(struct store *store, struct rl_err *err)
         set_pragma(store, "PRAGMA cache_size = -32768", "PRAGMA cache_size", -32768, err) < 0 ||
         execute(store, "PRAGMA mmap_size = 0", err, "configuring the connection") < 0)
         return -1;
+    errno = 0;
     if (sqlite3_prepare_v2(store->db, "PRAGMA journal_mode = WAL", -1, &stmt, NULL) != SQLITE_OK ||
         sqlite3_step(stmt) != SQLITE_ROW)
         rc = store_fail(store, err, "switching to the write-ahead log");
@@ -226,6 +230,7 @@ static int back_up(struct store *store, struct rl_err *err)
         rl_fail(err, RL_E_STORE_IO, "database", "a backup of this time is there already");
         goto out;
     }
+    errno = 0;
     if (sqlite3_prepare_v2(store->db, "VACUUM INTO :name", -1, &stmt, NULL) != SQLITE_OK ||
         sqlite3_bind_text(stmt, 1, name, -1, SQLITE_STATIC) != SQLITE_OK || sqlite3_step(stmt) != SQLITE_DONE) {
         struct rl_err cause; /* SQLite's message may hold the path */
@@ -288,24 +293,23 @@ fail:
     return -1;
 }
 
-static int migrate(struct store *store, bool fresh, bool allow_big, const struct store_migration *migrations, int count,
-                   struct rl_err *err)
+static int migrate(struct store *store, bool fresh, const struct store_plan *plan, struct rl_err *err)
 {
     int64_t pages = 0, page_bytes = 0;
 
-    if (store->version == count)
+    if (store->version == plan->count)
         return 0;
     if (read_int(store, "PRAGMA page_count", &pages, err, "reading the database") < 0 ||
         read_int(store, "PRAGMA page_size", &page_bytes, err, "reading the database") < 0)
         return -1;
-    if (!allow_big && pages * page_bytes >= STORE_MIGRATE_AT_START_MAX_BYTES)
+    if (pages * page_bytes >= plan->big_bytes)
         return rl_fail(err, RL_E_STORE_BIG_MIGRATION, "database",
                        "the database has version %d and %lld bytes: its migration to version %d takes long and is not made at start",
-                       store->version, (long long)(pages * page_bytes), count);
+                       store->version, (long long)(pages * page_bytes), plan->count);
     if (!fresh && back_up(store, err) < 0)
         return -1;
-    while (store->version < count) {
-        if (migrate_one(store, &migrations[store->version], store->version + 1, err) < 0)
+    while (store->version < plan->count) {
+        if (migrate_one(store, &plan->migrations[store->version], store->version + 1, err) < 0)
             return -1;
     }
     return 0;
@@ -328,8 +332,7 @@ static int load_salt(struct store *store, struct rl_err *err)
     return rc;
 }
 
-int store_open_with(const char *path, bool allow_big, const struct store_migration *migrations, int count,
-                    struct store **ret, struct rl_err *err)
+int store_open_with(const char *path, const struct store_plan *plan, struct store **ret, struct rl_err *err)
 {
     struct store *store = calloc(1, sizeof *store);
     bool fresh = false;
@@ -339,8 +342,8 @@ int store_open_with(const char *path, bool allow_big, const struct store_migrati
     store->lock_fd = -1;
     store->path = absolute_path(path, err);
     if (store->path == NULL || take_guard(store, err) < 0 || open_connection(store, err) < 0 ||
-        identify(store, count, &fresh, err) < 0 || set_pragmas(store, err) < 0 ||
-        migrate(store, fresh, allow_big, migrations, count, err) < 0 || store_prepare_all(store, err) < 0 ||
+        identify(store, plan->count, &fresh, err) < 0 || set_pragmas(store, err) < 0 ||
+        migrate(store, fresh, plan, err) < 0 || store_prepare_all(store, err) < 0 ||
         load_salt(store, err) < 0 || store_load_job_counts(store, err) < 0) {
         store_close(store);
         return -1;
@@ -352,7 +355,11 @@ int store_open_with(const char *path, bool allow_big, const struct store_migrati
 
 int store_open(const char *path, bool allow_big, struct store **ret, struct rl_err *err)
 {
-    return store_open_with(path, allow_big, store_migrations, store_migration_count, ret, err);
+    struct store_plan plan = {.migrations = store_migrations,
+                              .count = store_migration_count,
+                              .big_bytes = allow_big ? INT64_MAX : STORE_MIGRATE_AT_START_MAX_BYTES};
+
+    return store_open_with(path, &plan, ret, err);
 }
 
 void store_close(struct store *store)
@@ -376,7 +383,7 @@ int store_schema_version(const struct store *store) { return store->version; }
 int store_check_writable(struct store *store, struct rl_err *err)
 {
     struct stmt stmt;
-    int rc;
+    int rc, flushed;
 
     if (store_begin(store, err) < 0)
         return -1;
@@ -384,8 +391,12 @@ int store_check_writable(struct store *store, struct rl_err *err)
     stmt_int(&stmt, ":bytes", WRITABLE_PROBE_BYTES);
     rc = stmt_run(&stmt, err, "trying a write");
     /* Without this the pages would only be written at the commit that never comes. */
-    if (rc == 0 && sqlite3_db_cacheflush(store->db) != SQLITE_OK)
-        rc = store_fail(store, err, "trying a write");
+    if (rc == 0) {
+        errno = 0;
+        flushed = sqlite3_db_cacheflush(store->db);
+        if (flushed != SQLITE_OK)
+            rc = store_fail_code(store, flushed, sqlite3_errstr(flushed), err, "trying a write");
+    }
     if (!sqlite3_get_autocommit(store->db)) {
         stmt = stmt_start(store, STMT_ROLLBACK);
         if (stmt_run(&stmt, rc == 0 ? err : NULL, "rolling back") < 0)

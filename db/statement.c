@@ -47,13 +47,23 @@ static enum rl_code code_of(int rc, int system_errno)
     }
 }
 
+int store_fail_code(struct store *store, int rc, const char *message, struct rl_err *err, const char *doing)
+{
+    int system_errno = 0;
+
+    if ((rc & 0xff) == SQLITE_IOERR || (rc & 0xff) == SQLITE_CANTOPEN) {
+        /* A failed commit leaves sqlite3_system_errno at 0 (3.40); errno is still that of the failed call. */
+        system_errno = errno;
+        if (sqlite3_system_errno(store->db) != 0)
+            system_errno = sqlite3_system_errno(store->db);
+    }
+    return rl_fail(err, code_of(rc, system_errno), "database", "%s: %s (SQLite error %d, errno %d)", doing, message, rc,
+                   system_errno);
+}
+
 int store_fail(struct store *store, struct rl_err *err, const char *doing)
 {
-    int rc = sqlite3_extended_errcode(store->db);
-    int system_errno = (rc & 0xff) == SQLITE_IOERR || (rc & 0xff) == SQLITE_CANTOPEN ? sqlite3_system_errno(store->db) : 0;
-
-    return rl_fail(err, code_of(rc, system_errno), "database", "%s: %s (SQLite error %d, errno %d)", doing,
-                   sqlite3_errmsg(store->db), rc, system_errno);
+    return store_fail_code(store, sqlite3_extended_errcode(store->db), sqlite3_errmsg(store->db), err, doing);
 }
 
 int store_prepare_all(struct store *store, struct rl_err *err)
@@ -158,6 +168,7 @@ int stmt_step(struct stmt *stmt, struct rl_err *err, const char *doing)
     if (stmt->bad != NULL)
         return rl_fail(err, RL_E_INTERNAL, "database", "%s: the value for %s cannot be stored (statement %s)", doing,
                        stmt->bad, store_stmt_texts[stmt->id].name);
+    errno = 0; /* for store_fail */
     rc = sqlite3_step(stmt->handle);
     if (rc == SQLITE_ROW)
         return 1;

@@ -41,13 +41,19 @@ struct store {
     char cursor_salt[33];
 };
 
-/* store_open with another list of migrations, for tests of migrating. */
-int store_open_with(const char *path, bool allow_big, const struct store_migration *migrations, int count,
-                    struct store **ret, struct rl_err *err);
+/* store_open with another list of migrations and another size from which a migration needs leave, for tests of migrating. */
+struct store_plan {
+    const struct store_migration *migrations;
+    int count;
+    int64_t big_bytes;
+};
+int store_open_with(const char *path, const struct store_plan *plan, struct store **ret, struct rl_err *err);
 
 /* ---- statement.c ---- */
 /* Fills err from the connection's last error, by its extended code; `doing` says what failed: "storing a job". */
 int store_fail(struct store *store, struct rl_err *err, const char *doing);
+/* The same for a code that is not, or no longer, the connection's; to be called while errno is the failed call's. */
+int store_fail_code(struct store *store, int rc, const char *message, struct rl_err *err, const char *doing);
 int store_prepare_all(struct store *store, struct rl_err *err);
 void store_finalize_all(struct store *store);
 
