@@ -1,0 +1,89 @@
+/* Quantiles and the median's standard error against numpy and scipy. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../data/quantile_fixtures.h"
+#include "record/quantile.h"
+
+static void assert_close(double seen, double wanted, const char *what)
+{
+    if (!(fabs(seen - wanted) <= 1e-12 * fabs(wanted)))
+        fail_msg("%s: %.17g, not %.17g", what, seen, wanted);
+}
+
+static void same_as_numpy_and_scipy(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof fixtures / sizeof fixtures[0]; i++) {
+        size_t n = fixtures[i].n;
+        double *sorted = malloc(n * sizeof *sorted);
+        memcpy(sorted, fixtures[i].values, n * sizeof *sorted);
+        rl_sort_doubles(sorted, n);
+        for (size_t k = 1; k < n; k++)
+            assert_true(sorted[k - 1] <= sorted[k]);
+        for (size_t q = 0; q < sizeof fixture_q / sizeof fixture_q[0]; q++)
+            assert_close(rl_quantile_sorted(sorted, n, fixture_q[q]), fixtures[i].quantile[q], fixtures[i].name);
+        if (fixtures[i].std_error >= 0)
+            assert_close(rl_median_std_error(sorted, n), fixtures[i].std_error, fixtures[i].name);
+        free(sorted);
+    }
+}
+
+static void times(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof fixtures / sizeof fixtures[0]; i++) {
+        struct rl_times times = {.launches = 7, .stop = {"std_error", NULL}};
+        assert_int_equal(rl_times_from_samples(fixtures[i].values, fixtures[i].n, &times), 0);
+        assert_close(times.min.value, fixtures[i].quantile[0], "min");
+        assert_close(times.p25.value, fixtures[i].quantile[2], "p25");
+        assert_close(times.median.value, fixtures[i].quantile[3], "median");
+        assert_close(times.p75.value, fixtures[i].quantile[4], "p75");
+        assert_int_equal(times.n, fixtures[i].n);
+        assert_int_equal(times.launches, 7);
+        assert_string_equal(times.stop.value, "std_error");
+        if (fixtures[i].n < 5)
+            assert_string_equal(times.std_error.why, "fewer than 5 samples");
+        else
+            assert_null(times.std_error.why);
+    }
+}
+
+static void small_samples(void **state)
+{
+    (void)state;
+    const double values[] = {1, 2, 3, 4, 5, 6};
+    for (size_t n = 1; n < 5; n++)
+        assert_true(isnan(rl_median_std_error(values, n)));
+    /* k comes out below 1: the whole range over 2 z. */
+    assert_close(rl_median_std_error(values, 5), 4 / (2 * 2.5758293035489004), "five");
+    assert_close(rl_median_std_error(values, 6), 5 / (2 * 2.5758293035489004), "six");
+}
+
+static void bad_samples_are_refused(void **state)
+{
+    (void)state;
+    static const double bad[] = {0, -1, NAN, INFINITY};
+    struct rl_times times = {.n = 77};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        const double samples[] = {1, bad[i], 2};
+        assert_int_equal(rl_times_from_samples(samples, 3, &times), -1);
+    }
+    assert_int_equal(rl_times_from_samples(fixture_one, 0, &times), -1);
+    assert_int_equal(times.n, 77);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(same_as_numpy_and_scipy), cmocka_unit_test(times),
+                                       cmocka_unit_test(small_samples), cmocka_unit_test(bad_samples_are_refused)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,200 @@
+/* The table and CSV for people. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "record/text.h"
+#include "sample_run.h"
+
+static char *table(const struct rl_run *run, enum rl_state state)
+{
+    struct rl_buf out;
+    rl_buf_init(&out, 1 << 20);
+    assert_int_equal(rl_table_write(run, state, &out), 0);
+    return rl_buf_take(&out);
+}
+
+static void assert_has(const char *text, const char *part)
+{
+    if (strstr(text, part) == NULL)
+        fail_msg("no \"%s\" in:\n%s", part, text);
+}
+
+/* The published table's own lines, but for the last digit of ratios that its rounded megabytes cannot give back. */
+static void published_table(void **state)
+{
+    (void)state;
+    struct rl_run *run = sample_run_t4();
+    static const char *const lines[] = {
+        "\ncopy ceiling 245.1 GB/s, FMA ceiling 7473.1 GFLOP/s, ridge point 30.49 FLOP/byte\n",
+        "\nkernel                   ask MB    L1 MB    L2 MB  DRAM MB DRAM/ask  %ceil\n",
+        "\n---------------------- -------- -------- -------- -------- -------- ------\n",
+        "\nvector add                201.3    201.3    201.5    219.9   1.0923  116.9\n",
+        "\nvector add, stride 32     201.3   1610.6   1610.9   4339.9  21.5565  107.6\n",
+        "\ntranspose, naive          134.2    604.0    604.4    360.3   2.6844  111.5\n",
+        "\nmatmul, naive            1074.8    537.9     67.3      4.2   0.0039    3.8\n",
+        "\nmatmul, tiled 16           68.2     67.8     65.1      3.9   0.0572    5.7\n",
+        "\nstencil, global           100.5    121.1     46.9     44.7   0.4449  112.0\n",
+        "\npolynomial, 256           134.2    134.2    134.6    170.8   1.2726   60.7\n",
+        "device Tesla T4, driver 595.84, CUDA 12.6, 2026-11-29T20:03:35.123Z\ncourse sizes, warm cache, counters ok\n",
+        "\n* vector add: above_ceiling\n",
+    };
+    char *text = table(run, RL_WARM);
+    assert_int_equal(strncmp(text, "IMPORTED ", 9), 0);
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+        assert_has(text, lines[i]);
+    free(text);
+    rl_run_free(run);
+}
+
+static void first_line_tells_the_source(void **state)
+{
+    (void)state;
+    struct rl_run *run = sample_run_small();
+    char *text = table(run, RL_WARM);
+    assert_int_equal(strncmp(text, "measured\n", 9), 0);
+    free(text);
+    run->source = RL_REPLAYED;
+    run->recorded_at_ms = 1795000000000;
+    run->outcome = RL_REFUSED;
+    MUST(rl_strings_add(run->arena, &run->outcome_reasons, "vector_add is wrong") == 0);
+    text = table(run, RL_WARM);
+    assert_int_equal(strncmp(text, "REPLAYED from a recording made at 2026-11-18T11:06:40.000Z", 58), 0);
+    assert_has(text, "REFUSED, no roofline: vector_add is wrong\n");
+    free(text);
+    rl_run_free(run);
+}
+
+static void cold_table_is_of_settled_bytes(void **state)
+{
+    (void)state;
+    struct rl_run *run = sample_run_small();
+    char *text = table(run, RL_COLD);
+    assert_has(text, "cold cache");
+    assert_has(text, "copy ceiling 4200.0 GB/s");
+    assert_has(text, "\nvector add                201.3        -        -    201.5   1.0009   75.5\n");
+    assert_has(text, "cold: DRAM MB and DRAM/ask are settled bytes");
+    assert_has(text, "- not counted in this test (vector add: L1 MB, L2 MB)\n");
+    assert_has(text, "* vector add: writeback_unpaid\n");
+    assert_has(text, "! check not made: bytes per launch agree: no counters\n");
+    free(text);
+    rl_run_free(run);
+}
+
+static void unknown_cells_have_their_reasons_below(void **state)
+{
+    (void)state;
+    struct rl_run *run = sample_run_t4();
+    run->counters.status = "counters_permission";
+    run->checks = rl_arena_array(run->arena, 1, sizeof *run->checks);
+    run->check_count = 1;
+    run->checks[0] = (struct rl_check){"k", "every element equals", {false, NULL}, "3 of 9 wrong", true};
+    for (size_t i = 0; i < 10; i++) {
+        struct rl_bytes *bytes = &run->rows[i].state[RL_WARM].bytes;
+        bytes->dram = bytes->l1 = bytes->l2 = rl_unknown("counters are refused");
+    }
+    run->rows[0].title = "vector \x1b[31m\nadd";
+    run->ceilings[1].value = rl_unknown("the chain was shortened");
+    rl_derive(run);
+    char *text = table(run, RL_WARM);
+    assert_has(text, "matmul, naive            1074.8        -        -        -        -      -\n");
+    assert_has(text, "- counters are refused (vector ?[31m?add: L1 MB, L2 MB, DRAM MB, DRAM/ask, %ceil; vector add, stride 32: L1 MB");
+    assert_null(strstr(strstr(text, "- counters are refused") + 1, "- counters are refused")); /* once */
+    assert_has(text, "- the chain was shortened (FMA ceiling)\n");
+    assert_has(text, "FMA ceiling - GFLOP/s, ridge point - FLOP/byte");
+    assert_has(text, "! check failed: every element equals: 3 of 9 wrong\n");
+    assert_has(text, "counters counters_permission\n");
+    assert_null(strchr(text, '\x1b'));
+    struct rl_buf small;
+    rl_buf_init(&small, 100);
+    assert_int_equal(rl_table_write(run, RL_WARM, &small), -1);
+    rl_buf_free(&small);
+    free(text);
+    rl_run_free(run);
+}
+
+/* Fields of one CSV line into cells; returns their number. Quotes are undone. */
+static size_t split(char *line, char *cells[64])
+{
+    size_t count = 0;
+    char *to = line;
+    bool quoted = false;
+    cells[count++] = to;
+    for (char *c = line; *c != '\0'; c++) {
+        if (*c == '"' && quoted && c[1] == '"')
+            *to++ = *c++;
+        else if (*c == '"')
+            quoted = !quoted;
+        else if (*c == ',' && !quoted) {
+            *to++ = '\0';
+            cells[count++] = to;
+        } else
+            *to++ = *c;
+    }
+    *to = '\0';
+    return count;
+}
+
+static const char *column(char *heads[64], char *cells[64], size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(heads[i], name) == 0)
+            return cells[i];
+    fail_msg("no column %s", name);
+    return "";
+}
+
+static void csv(void **state)
+{
+    (void)state;
+    struct rl_run *run = sample_run_small();
+    run->rows[0].title = "=cmd,\"x\"";
+    run->device.name = "@gpu";
+    struct rl_buf out;
+    rl_buf_init(&out, 1 << 20);
+    assert_int_equal(rl_csv_write(run, &out), 0);
+    assert_has(out.data, "\"'=cmd,\"\"x\"\"\"");
+    char *lines[3], *cells[64], *heads[64], *at = out.data;
+    for (size_t i = 0; i < 3; i++) {
+        char *end = strstr(at, "\r\n");
+        assert_non_null(end);
+        *end = '\0';
+        lines[i] = at;
+        at = end + 2;
+    }
+    assert_string_equal(at, "");
+    size_t count = split(lines[0], heads);
+    assert_int_equal(split(lines[1], cells), count);
+    assert_string_equal(column(heads, cells, count, "source"), "measured");
+    assert_string_equal(column(heads, cells, count, "recorded_at"), "");
+    assert_string_equal(column(heads, cells, count, "date"), "2026-11-29T20:03:35.123Z");
+    assert_string_equal(column(heads, cells, count, "device_name"), "'@gpu");
+    assert_string_equal(column(heads, cells, count, "title"), "'=cmd,\"x\"");
+    assert_string_equal(column(heads, cells, count, "state"), "warm");
+    assert_string_equal(column(heads, cells, count, "ask_bytes"), "201326592");
+    assert_string_equal(column(heads, cells, count, "time_median_s"), "4.71e-05");
+    assert_string_equal(column(heads, cells, count, "l2_bytes"), "");
+    assert_string_equal(column(heads, cells, count, "dram_bytes"), "201300000.0");
+    assert_string_equal(column(heads, cells, count, "bound"), "memory");
+    assert_string_equal(column(heads, cells, count, "reasons"), "sw_power_cap");
+    assert_int_equal(split(lines[2], cells), count);
+    assert_string_equal(column(heads, cells, count, "state"), "cold");
+    assert_string_equal(column(heads, cells, count, "dram_settled_bytes"), "201500000.0");
+    rl_buf_free(&out);
+    rl_buf_init(&out, 500);
+    assert_int_equal(rl_csv_write(run, &out), -1);
+    rl_buf_free(&out);
+    rl_run_free(run);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(published_table), cmocka_unit_test(first_line_tells_the_source),
+        cmocka_unit_test(cold_table_is_of_settled_bytes), cmocka_unit_test(unknown_cells_have_their_reasons_below), cmocka_unit_test(csv),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
