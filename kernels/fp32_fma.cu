@@ -33,7 +33,7 @@ template <unsigned Block, unsigned Chains, unsigned Unroll>
 __global__ void __launch_bounds__(Block) fma_chains(head *shared_head, float *out, unsigned steps)
 {
     if (blockIdx.x == 0 && threadIdx.x == 0)
-        shared_head->start = rl_clock_now();
+        rl_clock_mark_at(&shared_head->start);
     const float a = shared_head->a, b = shared_head->b;
     const uint32_t key = shared_head->key;
     const uint32_t first = blockIdx.x * (Block * Chains) + threadIdx.x;

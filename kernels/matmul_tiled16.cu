@@ -10,18 +10,22 @@ __global__ void __launch_bounds__(RL_MATMUL_TILED16_TILE *RL_MATMUL_TILED16_TILE
 {
     __shared__ float tile_a[tile_edge][tile_edge], tile_b[tile_edge][tile_edge];
     const unsigned x = threadIdx.x, y = threadIdx.y;
-    const uint64_t row = blockIdx.y * tile_edge + y, column = blockIdx.x * tile_edge + x;
+    const uint64_t row = blockIdx.y * tile_edge + y;
+    const unsigned column = blockIdx.x * tile_edge + x;
+    const float *from_a = a + x + row * edge, *from_b = b + column + static_cast<uint64_t>(y) * edge;
     float sum = 0;
     for (unsigned k = 0; k < edge; k += tile_edge) {
-        tile_a[y][x] = a[row * edge + k + x];
-        tile_b[y][x] = b[static_cast<uint64_t>(k + y) * edge + column];
+        tile_a[y][x] = *from_a;
+        tile_b[y][x] = *from_b;
+        from_a += tile_edge;
+        from_b += static_cast<uint64_t>(tile_edge) * edge;
         __syncthreads();
 #pragma unroll
         for (unsigned j = 0; j < tile_edge; j++)
             sum = __fmaf_rn(tile_a[y][j], tile_b[j][x], sum);
         __syncthreads();
     }
-    c[row * edge + column] = sum;
+    (c + column)[row * edge] = sum;
 }
 
 namespace

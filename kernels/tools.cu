@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(flush_block) flush_read(const uint4 *data, uin
 
 __global__ void mark_clock(rl_clock_mark *mark)
 {
-    *mark = rl_clock_now();
+    rl_clock_mark_at(mark);
 }
 
 __global__ void empty() {}

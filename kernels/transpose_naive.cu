@@ -4,11 +4,11 @@
 #include "check.cuh"
 
 __global__ void __launch_bounds__(RL_TRANSPOSE_NAIVE_COLUMNS *RL_TRANSPOSE_NAIVE_ROWS)
-    transpose_naive(const float *__restrict__ in, float *__restrict__ out, uint64_t edge)
+    transpose_naive(const float *__restrict__ in, float *__restrict__ out, unsigned edge)
 {
-    const uint64_t x = blockIdx.x * RL_TRANSPOSE_NAIVE_COLUMNS + threadIdx.x;
-    const uint64_t y = blockIdx.y * RL_TRANSPOSE_NAIVE_ROWS + threadIdx.y;
-    out[x * edge + y] = in[y * edge + x];
+    const unsigned x = blockIdx.x * RL_TRANSPOSE_NAIVE_COLUMNS + threadIdx.x;
+    const unsigned y = blockIdx.y * RL_TRANSPOSE_NAIVE_ROWS + threadIdx.y;
+    (out + y)[static_cast<uint64_t>(x) * edge] = (in + x)[static_cast<uint64_t>(y) * edge];
 }
 
 namespace
@@ -48,7 +48,8 @@ int launch(void *arena, const struct rl_dims *dims, unsigned variant, rl_stream 
     if (variant != 0 || !shape_of(dims, &shape))
         return cudaErrorInvalidValue;
     const uint64_t n = dims->edge * dims->edge;
-    return rl_launch(transpose_naive, shape, stream, rl_array(arena, 0, n), rl_array(arena, 1, n), dims->edge);
+    return rl_launch(transpose_naive, shape, stream, rl_array(arena, 0, n), rl_array(arena, 1, n),
+                     static_cast<unsigned>(dims->edge));
 }
 
 int describe(const struct rl_dims *dims, unsigned variant, struct rl_launch_info *ret)
