@@ -2,3 +2,24 @@
 add_executable(synthetic_recording tools/synthetic_recording.c unit/fake_backend.c)
 target_link_libraries(synthetic_recording PRIVATE rl_engine rl_replay)
 target_include_directories(synthetic_recording PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+
+# tests/data of the build: a recording of the tests' model card, and the fault recordings laid over it. Tests that must not
+# depend on which recordings ship use these: ${RL_TEST_DATA}/base.jsonl and ${RL_TEST_DATA}/faults/*.jsonl.
+set(RL_TEST_DATA ${CMAKE_BINARY_DIR}/tests/data)
+file(GLOB fault_recordings CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/data/faults/*.jsonl)
+add_custom_command(OUTPUT ${RL_TEST_DATA}/base.jsonl
+  COMMAND ${CMAKE_COMMAND} -E make_directory ${RL_TEST_DATA}/faults
+  COMMAND synthetic_recording ${RL_TEST_DATA}/base.jsonl
+  COMMAND ${CMAKE_COMMAND} -E copy ${fault_recordings} ${RL_TEST_DATA}/faults
+  DEPENDS synthetic_recording ${fault_recordings})
+add_custom_target(test_recordings ALL DEPENDS ${RL_TEST_DATA}/base.jsonl)
+
+rl_unit_test(test_cli rl_record rl_catalogue)
+target_sources(test_cli PRIVATE ${CMAKE_SOURCE_DIR}/gpu/cli.c)
+rl_unit_test(test_recording rl_replay)
+
+add_executable(test_replay unit/test_replay.c unit/fake_backend.c)
+target_link_libraries(test_replay PRIVATE rl_engine rl_replay PkgConfig::CMOCKA)
+target_compile_options(test_replay PRIVATE -Wno-missing-prototypes)
+add_dependencies(test_replay test_recordings)
+add_test(NAME unit.test_replay COMMAND test_replay ${RL_TEST_DATA}/base.jsonl)
