@@ -145,7 +145,8 @@ static int start_device(struct cuda_backend *b, struct rl_err *err)
 int gpu_backend_open_cuda(const char *uuid, struct gpu_backend **ret, struct rl_err *err)
 {
     if (uuid && !cuda_uuid_plausible(uuid))
-        return rl_fail(err, RL_E_BAD_FIELD, "device", "a device is named by its UUID, GPU-… or MIG-…, not \"%.80s\"", uuid);
+        return rl_fail(err, RL_E_BAD_FIELD, "device", "a device is named by its UUID, GPU-… or MIG-…, not \"%.80s\"",
+                       uuid);
     struct cuda_backend *b = calloc(1, sizeof *b);
     if (!b)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for the cuda backend");
@@ -190,17 +191,21 @@ static int list_one(int device, const struct nvml *nvml, const char *nvml_why, s
         .uuid = uuid,
         .nvml = nvml,
         .card = has_card ? &card : NULL,
-        .nvml_why = has_card ? NULL : nvml ? why.message : nvml_why,
+        .nvml_why = has_card ? NULL
+                    : nvml   ? why.message
+                             : nvml_why,
     };
     cuda_read_device(&identity, arena, ret_device);
+    ret_device->chip = cuda_chip(device, arena);
     cuda_read_environment(&identity, arena, ret_environment);
     if (!ret_device->id || !ret_device->name)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for the list of devices");
     return 0;
 }
 
-int gpu_backend_list_cuda(struct rl_arena *arena, struct rl_device *ret_devices, struct rl_environment *ret_environments,
-                          size_t count_max, size_t *ret_count, struct rl_err *err)
+int gpu_backend_list_cuda(struct rl_arena *arena, struct rl_device *ret_devices,
+                          struct rl_environment *ret_environments, size_t count_max, size_t *ret_count,
+                          struct rl_err *err)
 {
     int count = 0;
     struct nvml *nvml = NULL;

@@ -34,7 +34,8 @@ static int step(struct job *job, struct rl_err *err)
     if (job->done < job->total) /* further passes run the same ranges again */
         job->done++;
     if (job->progress && !job->progress(job->arg, job->done, job->total))
-        return rl_fail(err, RL_E_CANCELLED, NULL, "counting was stopped after %zu of %zu ranges", job->done, job->total);
+        return rl_fail(err, RL_E_CANCELLED, NULL, "counting was stopped after %zu of %zu ranges", job->done,
+                       job->total);
     return 0;
 }
 
@@ -148,10 +149,11 @@ static struct gpu_counts counts_of(const struct counters *c, const char *range, 
 }
 
 /* The members of an answer that come from the SASS set, in the order of enum counter_id. */
-static void sass_members(struct gpu_count_answer *answer, struct rl_real *members[COUNTER_COUNT - COUNTER_HARDWARE_COUNT])
+static void sass_members(struct gpu_count_answer *answer,
+                         struct rl_real *members[COUNTER_COUNT - COUNTER_HARDWARE_COUNT])
 {
     struct rl_real *const all[] = {
-        &answer->fp64_add, &answer->fp64_mul, &answer->fp64_fma, &answer->fp32_add,    &answer->fp32_mul,
+        &answer->fp64_add, &answer->fp64_mul, &answer->fp64_fma, &answer->fp32_add, &answer->fp32_mul,
         &answer->fp32_fma, &answer->fp16_add, &answer->fp16_mul, &answer->fp16_fma, &answer->local_bytes,
     };
     _Static_assert(sizeof all / sizeof *all == COUNTER_COUNT - COUNTER_HARDWARE_COUNT, "one member per SASS counter");
@@ -204,6 +206,7 @@ static void blank(struct gpu_count_answer *answers, size_t count, struct gpu_cou
     *session = (struct gpu_count_session){.empty = no_counts(why)};
     for (size_t i = 0; i < FLUSH_RANGES; i++)
         session->flush[i] = no_counts(why);
+    session->chip = (struct rl_text){NULL, why};
     rl_counters_unknown(&session->counters, why);
     session->counters.status = status;
     session->counters.why = (struct rl_text){why, NULL};
@@ -284,6 +287,7 @@ static int count_all(struct job *job, struct rl_arena *arena, struct gpu_count_a
     if (distinct && count_set(job, COUNTERS_SASS, distinct, sass_pass, err))
         return -1;
     take_sass(job, arena, answers);
+    session->chip = (struct rl_text){rl_arena_strdup(arena, counters_chip(job->counters)), NULL};
     session->counters.status = "ok";
     session->counters.why = (struct rl_text){NULL, "the counters are available"};
     session->counters.passes = (struct rl_count){(int64_t)counters_passes(job->counters), NULL};
@@ -379,7 +383,8 @@ int cuda_probe_counters(struct gpu_backend *b, struct rl_err *err)
         return -1;
     int result = -1;
     if (CUDA_TRY(cudaMalloc(&buffer, PROBE_BYTES), err) == 0 &&
-        cuda_check((cudaError_t)rl_fill(buffer, PROBE_BYTES, CUDA_SEED, cuda->stream), "the probe's launch", err) == 0 &&
+        cuda_check((cudaError_t)rl_fill(buffer, PROBE_BYTES, CUDA_SEED, cuda->stream), "the probe's launch", err) ==
+            0 &&
         cuda_synchronize(cuda, err) == 0)
         result = probe_session(cuda, buffer, err);
     if (buffer)

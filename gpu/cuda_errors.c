@@ -86,9 +86,9 @@ static int no_device(struct rl_err *err)
     nvml_close(nvml);
     if (result || count == 0)
         return rl_fail(err, RL_E_NO_DEVICE, NULL, "neither CUDA nor NVML sees a device");
-    return rl_fail(err, RL_E_NO_DEVICE, NULL,
-                   "CUDA sees no device, NVML sees %u: they are hidden by CUDA_VISIBLE_DEVICES or by device permissions",
-                   count);
+    return rl_fail(
+        err, RL_E_NO_DEVICE, NULL,
+        "CUDA sees no device, NVML sees %u: they are hidden by CUDA_VISIBLE_DEVICES or by device permissions", count);
 }
 
 int cuda_start(int *ret_count, struct rl_err *err)

@@ -38,12 +38,12 @@ static const char *why_of(struct rl_arena *arena, const char *why)
 
 struct rl_count cuda_fp32_lanes(int major, int minor)
 {
-    /* Results of 32-bit floating-point add, multiply and multiply-add per clock and SM: CUDA C++ Programming Guide 13.0,
-     * table of arithmetic instruction throughput. */
+    /* Results of 32-bit floating-point add, multiply and multiply-add per clock and SM: CUDA C++ Programming
+     * Guide 13.0, table of arithmetic instruction throughput. */
     static const struct {
         int major, minor, lanes;
     } table[] = {
-        {7, 5, 64}, {8, 0, 64},   {8, 6, 128},  {8, 7, 128},  {8, 9, 128}, {9, 0, 128},
+        {7, 5, 64},   {8, 0, 64},   {8, 6, 128},  {8, 7, 128},  {8, 9, 128},  {9, 0, 128},
         {10, 0, 128}, {10, 3, 128}, {11, 0, 128}, {12, 0, 128}, {12, 1, 128},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
@@ -59,7 +59,8 @@ static void clock_by_attribute(struct rl_count *clock, struct rl_count khz)
         *clock = (struct rl_count){khz.value * 1000, NULL};
 }
 
-static struct rl_text chip_of(int device, struct rl_arena *arena)
+/* Only for a probe: naming the chip loads and initialises CUPTI, and nothing is timed in a process that has. */
+struct rl_text cuda_chip(int device, struct rl_arena *arena)
 {
     char chip[32];
     struct rl_err err = {0};
@@ -80,7 +81,7 @@ void cuda_read_device(const struct cuda_identity *identity, struct rl_arena *are
     d.uuid = text_of(arena, identity->uuid);
     d.id = d.uuid.value;
     d.name = rl_arena_strdup(arena, properties->name);
-    d.chip = chip_of(device, arena);
+    d.chip = (struct rl_text){NULL, "CUPTI names the chip, and it is loaded for counters only"};
     char pci[32];
     if (cudaDeviceGetPCIBusId(pci, sizeof pci, device) == cudaSuccess)
         d.pci_bus_id = text_of(arena, pci);
@@ -272,8 +273,9 @@ void cuda_find_own_pid(struct cuda_backend *b, const struct nvml_pids *before)
         b->has_nvml_pid = true;
     } else {
         snprintf(b->pids_why, sizeof b->pids_why,
-                 fresh_count ? "several processes came onto the card at once, so the list does not tell which one is this"
-                             : "the driver's list of processes does not show this one, so it may not show others either");
+                 fresh_count
+                     ? "several processes came onto the card at once, so the list does not tell which one is this"
+                     : "the driver's list of processes does not show this one, so it may not show others either");
     }
 }
 

@@ -13,10 +13,10 @@
 #include "kernels/launch.h"
 #include "nvml.h"
 
-#define CUDA_SEED          0x526f6f664c696e65ull /* of all inputs: what is measured is the same data in every run */
-#define CUDA_WARM_UP       3                     /* launches before a warm batch, timed or counted */
-#define CUDA_LAUNCHES_MAX  1000000
-#define CUDA_UUID_TEXT     64
+#define CUDA_SEED         0x526f6f664c696e65ull /* of all inputs: what is measured is the same data in every run */
+#define CUDA_WARM_UP      3                     /* launches before a warm batch, timed or counted */
+#define CUDA_LAUNCHES_MAX 1000000
+#define CUDA_UUID_TEXT    64
 
 struct cuda_backend {
     struct gpu_backend base; /* first */
@@ -80,6 +80,7 @@ struct cuda_identity { /* what a device is read through */
     const struct nvml_card *card; /* NULL: nvml_why */
     const char *nvml_why;
 };
+struct rl_text cuda_chip(int device, struct rl_arena *arena); /* by CUPTI, for a probe */
 void cuda_read_device(const struct cuda_identity *identity, struct rl_arena *arena, struct rl_device *ret);
 /* All but cubin, which needs a context. */
 void cuda_read_environment(const struct cuda_identity *identity, struct rl_arena *arena, struct rl_environment *ret);

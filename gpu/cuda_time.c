@@ -50,7 +50,8 @@ static int clock_inside(struct cuda_backend *b, const struct gpu_work *work, dou
         return -1;
     if (!ops->clock_marks)
         return 0;
-    if (cuda_check((cudaError_t)ops->clock_marks(b->arena, &work->dims, b->stream, marks), "reading the clock marks", err))
+    if (cuda_check((cudaError_t)ops->clock_marks(b->arena, &work->dims, b->stream, marks), "reading the clock marks",
+                   err))
         return -1;
     *sm_hz = cuda_clock_between(marks);
     return 0;
@@ -84,8 +85,8 @@ int cuda_cold(struct gpu_backend *b, const struct gpu_work *work, unsigned sampl
     if (!cuda->memory)
         return rl_fail(err, RL_E_INTERNAL, work->unit->id, "a cold sample before device memory was reserved");
     /* Launches leave their inputs as they are (launch.h), so nothing is restored. The marks are around the flush too: a
-     * launch of microseconds is too short for globaltimer's grain. The flush keeps the GPU busy for at least 50 us while
-     * the host queues the rest, so that no launch latency falls between the events. */
+     * launch of microseconds is too short for globaltimer's grain. The flush keeps the GPU busy for at least 50 us
+     * while the host queues the rest, so that no launch latency falls between the events. */
     if (mark(cuda, 0, err) || cuda_flush(cuda, 0, err) || CUDA_TRY(cudaEventRecord(cuda->begin, cuda->stream), err) ||
         cuda_launch(cuda, work, 1, err) || CUDA_TRY(cudaEventRecord(cuda->end, cuda->stream), err) ||
         mark(cuda, 1, err) || finish(cuda, work, 1, &got, err) || clock_inside(cuda, work, &got.sm_hz, err))
@@ -102,7 +103,8 @@ static int spin_memory(struct cuda_backend *cuda, const struct rl_unit_ops *ops,
         return 0;
     if (ops->unit->dims(RL_COURSE, cuda->l2_bytes, &cuda->spin_dims))
         return rl_fail(err, RL_E_INTERNAL, NULL, "no course sizes of %s", ops->unit->id);
-    if (CUDA_TRY(cudaMalloc(&cuda->spin_memory, ops->arena_bytes(&cuda->spin_dims) + 2 * sizeof *cuda->marks + 512), err))
+    if (CUDA_TRY(cudaMalloc(&cuda->spin_memory, ops->arena_bytes(&cuda->spin_dims) + 2 * sizeof *cuda->marks + 512),
+                 err))
         return -1;
     cuda->spin_arena = cuda->spin_memory;
     uint64_t offset = (ops->arena_bytes(&cuda->spin_dims) + 511) / 512 * 512;
@@ -111,8 +113,8 @@ static int spin_memory(struct cuda_backend *cuda, const struct rl_unit_ops *ops,
 }
 
 /* Runs n launches between two marks and events; their time and the clock seen. */
-static int spin_batch(struct cuda_backend *cuda, const struct rl_unit_ops *ops, int64_t n, double *ret_s, double *ret_hz,
-                      struct rl_err *err)
+static int spin_batch(struct cuda_backend *cuda, const struct rl_unit_ops *ops, int64_t n, double *ret_s,
+                      double *ret_hz, struct rl_err *err)
 {
     struct gpu_work work = {.unit = ops->unit, .dims = cuda->spin_dims};
     struct gpu_sample got;

@@ -19,8 +19,8 @@ const struct rl_unit_ops *cuda_ops(const struct gpu_work *work, struct rl_err *e
         return NULL;
     }
     if (work->variant >= ops->variants) {
-        rl_fail(err, RL_E_INTERNAL, work->unit->id, "launch shape %u of %s, which has %u", work->variant, work->unit->id,
-                ops->variants);
+        rl_fail(err, RL_E_INTERNAL, work->unit->id, "launch shape %u of %s, which has %u", work->variant,
+                work->unit->id, ops->variants);
         return NULL;
     }
     return ops;
@@ -221,7 +221,8 @@ int cuda_describe(struct gpu_backend *b, struct rl_arena *arena, const struct gp
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for the description of a launch");
     if (info.binary_version == 0) { /* a copy by the driver is no kernel of ours */
         const char *why = "not a kernel of this program";
-        launch.launch.registers = launch.launch.local_bytes = launch.launch.max_blocks_per_sm = (struct rl_count){0, why};
+        launch.launch.registers = launch.launch.local_bytes = launch.launch.max_blocks_per_sm =
+            (struct rl_count){0, why};
         launch.binary = "driver";
     }
     *ret = launch;

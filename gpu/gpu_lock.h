@@ -16,9 +16,9 @@
  * RL_E_FORBIDDEN when there is neither. */
 int gpu_lock_directory(char *path, size_t size, struct rl_err *err);
 
-/* Takes the lock `name` (a UUID, or GPU_LOCK_NODE) in directory, waiting at most wait_ms. A descriptor in *ret_fd, owned by the
- * caller. RL_E_DEVICE_BUSY: another process holds it. RL_E_FORBIDDEN: it cannot be opened, so nobody is excluded; the
- * caller goes on and says so. */
+/* Takes the lock `name` (a UUID, or GPU_LOCK_NODE) in directory, waiting at most wait_ms. A descriptor in *ret_fd,
+ * owned by the caller. RL_E_DEVICE_BUSY: another process holds it. RL_E_FORBIDDEN: it cannot be opened, so nobody is
+ * excluded; the caller goes on and says so. */
 int gpu_lock_take(const char *directory, const char *name, int64_t wait_ms, int *ret_fd, struct rl_err *err);
 void gpu_lock_release(int fd); /* accepts -1 */
 

@@ -15,8 +15,8 @@ typedef struct nvml_device *device_t;
 struct nvml {
     void *library;
     bool initialized;
-    char path[PATH_MAX];       /* of the library, symbolic links not followed */
-    char file_version[64];     /* at open; empty when the file's name has none */
+    char path[PATH_MAX];   /* of the library, symbolic links not followed */
+    char file_version[64]; /* at open; empty when the file's name has none */
     int (*init)(void);
     int (*shutdown)(void);
     int (*by_uuid)(const char *, device_t *);
@@ -75,8 +75,7 @@ static const struct symbol {
 };
 
 /* Calls a function of the table, or answers that it is missing. */
-#define CALL(nvml, function, ...)                                                                                      \
-    ((nvml)->function ? (nvml)->function(__VA_ARGS__) : (int)NVML_FUNCTION_NOT_FOUND)
+#define CALL(nvml, function, ...) ((nvml)->function ? (nvml)->function(__VA_ARGS__) : (int)NVML_FUNCTION_NOT_FOUND)
 
 const char *nvml_words(int result)
 {
@@ -354,9 +353,8 @@ void nvml_read_environment(const struct nvml *nvml, const struct nvml_card *card
 
     unsigned current = 0, pending = 0;
     int result = CALL(nvml, ecc_mode, card->gpu, &current, &pending);
-    environment->ecc = result == NVML_OK
-                           ? (struct rl_flag3){current != 0, NULL}
-                           : (struct rl_flag3){false, reason(arena, "nvmlDeviceGetEccMode", result)};
+    environment->ecc = result == NVML_OK ? (struct rl_flag3){current != 0, NULL}
+                                         : (struct rl_flag3){false, reason(arena, "nvmlDeviceGetEccMode", result)};
     environment->mig = read_mig(nvml, card, arena);
 
     unsigned value = 0;
@@ -478,8 +476,8 @@ void nvml_read_state(const struct nvml *nvml, const struct nvml_card *card, stru
     ret->memory_hz = current_clock(nvml, card, NVML_CLOCK_MEM, "nvmlDeviceGetClockInfo(memory)", arena);
     unsigned celsius = 0;
     int result = CALL(nvml, temperature, card->gpu, NVML_TEMPERATURE_GPU, &celsius);
-    ret->temperature_c = result == NVML_OK ? rl_known(celsius)
-                                           : rl_unknown(reason(arena, "nvmlDeviceGetTemperature", result));
+    ret->temperature_c =
+        result == NVML_OK ? rl_known(celsius) : rl_unknown(reason(arena, "nvmlDeviceGetTemperature", result));
     unsigned long long bits = 0;
     ret->reasons = (struct rl_strings){0};
     result = CALL(nvml, reasons, card->gpu, &bits);

@@ -33,8 +33,9 @@ struct nvml_pids {
 };
 
 /* Loads `library` (NULL: NVML_LIBRARY) and initialises it. Errors: RL_E_NO_DRIVER (no such library, or the kernel
- * module is not loaded), RL_E_DRIVER_MISMATCH (library and kernel module are of different versions), RL_E_NO_DEVICE (the
- * device files may not be opened), RL_E_OLD_DRIVER (a required function is missing), RL_E_CUDA_FAILED (any other). */
+ * module is not loaded), RL_E_DRIVER_MISMATCH (library and kernel module are of different versions), RL_E_NO_DEVICE
+ * (the device files may not be opened), RL_E_OLD_DRIVER (a required function is missing), RL_E_CUDA_FAILED (any other).
+ */
 int nvml_open(const char *library, struct nvml **ret, struct rl_err *err);
 void nvml_close(struct nvml *nvml); /* accepts NULL */
 
@@ -62,12 +63,12 @@ void nvml_read_device(const struct nvml *nvml, const struct nvml_card *card, str
 /* Fills driver_version, ecc, mig, power_limit_w, compute_mode and persistence_mode; nothing else. */
 void nvml_read_environment(const struct nvml *nvml, const struct nvml_card *card, struct rl_arena *arena,
                            struct rl_environment *environment);
-/* Fills all of ret but other_processes. Reasons that cannot be asked for are the one word "unknown". Four or five calls,
- * power and energy in one. */
+/* Fills all of ret but other_processes. Reasons that cannot be asked for are the one word "unknown". Four or five
+ * calls, power and energy in one. */
 void nvml_read_state(const struct nvml *nvml, const struct nvml_card *card, struct rl_arena *arena,
                      struct gpu_card_state *ret);
-/* Process ids with a compute or graphics context on the card, each once, as NVML numbers them (in a container those may be the
- * node's). -1 when the list cannot be had or is longer than NVML_PIDS_MAX. */
+/* Process ids with a compute or graphics context on the card, each once, as NVML numbers them (in a container those may
+ * be the node's). -1 when the list cannot be had or is longer than NVML_PIDS_MAX. */
 int nvml_processes(const struct nvml *nvml, const struct nvml_card *card, struct nvml_pids *ret, struct rl_err *err);
 
 /* Names of the set bits of clock event reasons, without NVML's prefix: "GpuIdle", "SwPowerCap", …; a bit without a

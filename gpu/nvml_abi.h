@@ -35,15 +35,15 @@ enum { NVML_CLOCK_SM = 1, NVML_CLOCK_MEM = 2 };
 enum { NVML_TEMPERATURE_GPU = 0 };
 
 /* Clock event reasons (older drivers: throttle reasons). */
-#define NVML_REASON_GPU_IDLE             0x1ull
-#define NVML_REASON_APPLICATIONS_CLOCKS  0x2ull
-#define NVML_REASON_SW_POWER_CAP         0x4ull
-#define NVML_REASON_HW_SLOWDOWN          0x8ull
-#define NVML_REASON_SYNC_BOOST           0x10ull
-#define NVML_REASON_SW_THERMAL           0x20ull
-#define NVML_REASON_HW_THERMAL           0x40ull
-#define NVML_REASON_HW_POWER_BRAKE       0x80ull
-#define NVML_REASON_DISPLAY_CLOCK        0x100ull
+#define NVML_REASON_GPU_IDLE            0x1ull
+#define NVML_REASON_APPLICATIONS_CLOCKS 0x2ull
+#define NVML_REASON_SW_POWER_CAP        0x4ull
+#define NVML_REASON_HW_SLOWDOWN         0x8ull
+#define NVML_REASON_SYNC_BOOST          0x10ull
+#define NVML_REASON_SW_THERMAL          0x20ull
+#define NVML_REASON_HW_THERMAL          0x40ull
+#define NVML_REASON_HW_POWER_BRAKE      0x80ull
+#define NVML_REASON_DISPLAY_CLOCK       0x100ull
 
 /* Field identifiers of nvmlDeviceGetFieldValues. */
 #define NVML_FIELD_TOTAL_ENERGY  83u  /* mJ since the driver was loaded */

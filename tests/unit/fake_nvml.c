@@ -180,7 +180,8 @@ int nvmlDeviceGetComputeRunningProcesses_v3(struct nvml_device *device, unsigned
     (void)device;
     return settings.result ? settings.result : list(settings.compute_pids, settings.compute_count, count, processes);
 }
-int nvmlDeviceGetGraphicsRunningProcesses_v3(struct nvml_device *device, unsigned *count, struct nvml_process *processes)
+int nvmlDeviceGetGraphicsRunningProcesses_v3(struct nvml_device *device, unsigned *count,
+                                             struct nvml_process *processes)
 {
     (void)device;
     return settings.graphics_result ? settings.graphics_result

@@ -8,11 +8,11 @@
 #include "nvml_abi.h"
 
 struct fake_nvml {
-    int init_result;   /* of nvmlInit */
-    int result;        /* of every question about a card */
+    int init_result; /* of nvmlInit */
+    int result;      /* of every question about a card */
     int inits, shutdowns;
     const char *uuid, *pci, *name, *driver;
-    int mig;           /* uuid names a MIG device */
+    int mig; /* uuid names a MIG device */
     int mig_mode_result;
     unsigned mig_mode, ecc, compute_mode, persistence, power_limit_mw;
     unsigned sm_mhz, memory_mhz, max_sm_mhz, max_memory_mhz, bus_bits, celsius;

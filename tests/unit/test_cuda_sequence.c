@@ -1,5 +1,5 @@
-/* What the cuda backend tells the GPU to do, in which order: its files are built here over a stand-in for CUDA's runtime,
- * the kernels and the counters, each of which writes one word into a trace. */
+/* What the cuda backend tells the GPU to do, in which order: its files are built here over a stand-in for CUDA's
+ * runtime, the kernels and the counters, each of which writes one word into a trace. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,11 +53,28 @@ static void clear(void)
 
 /* ---- CUDA's runtime ---- */
 
-cudaError_t cudaGetLastError(void) { return cudaSuccess; }
-const char *cudaGetErrorName(cudaError_t error) { return error == cudaErrorIllegalAddress ? "cudaErrorIllegalAddress" : "cudaError"; }
-const char *cudaGetErrorString(cudaError_t error) { return error ? "some words" : "no error"; }
-cudaError_t cudaDriverGetVersion(int *version) { *version = 0; return cudaSuccess; }
-cudaError_t cudaGetDeviceCount(int *count) { *count = 0; return cudaErrorInsufficientDriver; }
+cudaError_t cudaGetLastError(void)
+{
+    return cudaSuccess;
+}
+const char *cudaGetErrorName(cudaError_t error)
+{
+    return error == cudaErrorIllegalAddress ? "cudaErrorIllegalAddress" : "cudaError";
+}
+const char *cudaGetErrorString(cudaError_t error)
+{
+    return error ? "some words" : "no error";
+}
+cudaError_t cudaDriverGetVersion(int *version)
+{
+    *version = 0;
+    return cudaSuccess;
+}
+cudaError_t cudaGetDeviceCount(int *count)
+{
+    *count = 0;
+    return cudaErrorInsufficientDriver;
+}
 cudaError_t cudaMalloc(void **memory, size_t size)
 {
     say("malloc");
@@ -67,8 +84,17 @@ cudaError_t cudaMalloc(void **memory, size_t size)
     *memory = fake.memory;
     return cudaSuccess;
 }
-cudaError_t cudaFree(void *memory) { (void)memory; return cudaSuccess; }
-cudaError_t cudaMemGetInfo(size_t *available, size_t *total) { *available = 1000000; *total = 16000000; return cudaSuccess; }
+cudaError_t cudaFree(void *memory)
+{
+    (void)memory;
+    return cudaSuccess;
+}
+cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
+{
+    *available = 1000000;
+    *total = 16000000;
+    return cudaSuccess;
+}
 cudaError_t cudaMemsetAsync(void *memory, int value, size_t size, cudaStream_t stream)
 {
     (void)memory, (void)value, (void)size, (void)stream;
@@ -83,12 +109,39 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, enum cudaMe
     marks[1] = (struct rl_clock_mark){.cycles = 1000 + 1980, .time_ns = 6000, .sm = fake.second_sm};
     return cudaSuccess;
 }
-cudaError_t cudaStreamSynchronize(cudaStream_t stream) { (void)stream; say("sync"); return cudaSuccess; }
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) { (void)event, (void)stream; say("event"); return cudaSuccess; }
-cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t begin, cudaEvent_t end) { (void)begin, (void)end; *ms = fake.elapsed_ms; return cudaSuccess; }
-cudaError_t cudaProfilerStart(void) { say("start"); return cudaSuccess; }
-cudaError_t cudaProfilerStop(void) { say("stop"); return cudaSuccess; }
-cudaError_t cudaCtxResetPersistingL2Cache(void) { say("unpersist"); return cudaSuccess; }
+cudaError_t cudaStreamSynchronize(cudaStream_t stream)
+{
+    (void)stream;
+    say("sync");
+    return cudaSuccess;
+}
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
+{
+    (void)event, (void)stream;
+    say("event");
+    return cudaSuccess;
+}
+cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t begin, cudaEvent_t end)
+{
+    (void)begin, (void)end;
+    *ms = fake.elapsed_ms;
+    return cudaSuccess;
+}
+cudaError_t cudaProfilerStart(void)
+{
+    say("start");
+    return cudaSuccess;
+}
+cudaError_t cudaProfilerStop(void)
+{
+    say("stop");
+    return cudaSuccess;
+}
+cudaError_t cudaCtxResetPersistingL2Cache(void)
+{
+    say("unpersist");
+    return cudaSuccess;
+}
 cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
 {
     assert_int_equal(limit, cudaLimitPersistingL2CacheSize);
@@ -106,7 +159,10 @@ static int dims_of(enum rl_sizes sizes, uint64_t l2_bytes, struct rl_dims *ret)
 }
 static const struct rl_unit add = {.id = "add", .dims = dims_of}, copy = {.id = "copy", .dims = dims_of},
                             chain = {.id = "fp32_fma", .dims = dims_of};
-static uint64_t arena_bytes(const struct rl_dims *dims) { return 1000 * dims->n; }
+static uint64_t arena_bytes(const struct rl_dims *dims)
+{
+    return 1000 * dims->n;
+}
 
 #define FAKE_UNIT(name)                                                                                                \
     static int name##_reset(void *arena, const struct rl_dims *dims, uint64_t seed, rl_stream stream)                  \
@@ -125,7 +181,10 @@ static uint64_t arena_bytes(const struct rl_dims *dims) { return 1000 * dims->n;
     static int name##_describe(const struct rl_dims *dims, unsigned variant, struct rl_launch_info *ret)               \
     {                                                                                                                  \
         (void)dims, (void)variant;                                                                                     \
-        *ret = (struct rl_launch_info){.grid = {7, 1, 1}, .block = {256, 1, 1}, .registers = 32, .binary_version = 90, \
+        *ret = (struct rl_launch_info){.grid = {7, 1, 1},                                                              \
+                                       .block = {256, 1, 1},                                                           \
+                                       .registers = 32,                                                                \
+                                       .binary_version = 90,                                                           \
                                        .text = "grid 7, block 256"};                                                   \
         return 0;                                                                                                      \
     }                                                                                                                  \
@@ -153,9 +212,15 @@ FAKE_UNIT(chain)
 
 const struct rl_unit_ops *rl_unit_ops_find(const char *id)
 {
-    return !strcmp(id, "add") ? &add_ops : !strcmp(id, "copy") ? &copy_ops : !strcmp(id, "fp32_fma") ? &chain_ops : NULL;
+    return !strcmp(id, "add")        ? &add_ops
+           : !strcmp(id, "copy")     ? &copy_ops
+           : !strcmp(id, "fp32_fma") ? &chain_ops
+                                     : NULL;
 }
-uint64_t rl_check_scratch_bytes(void) { return 100; }
+uint64_t rl_check_scratch_bytes(void)
+{
+    return 100;
+}
 static struct cuda_backend *current;
 int rl_flush_read(const void *buffer, uint64_t bytes, void *sink, rl_stream stream)
 {
@@ -177,7 +242,12 @@ int rl_mark_clock(struct rl_clock_mark *mark, rl_stream stream)
     say(mark == current->marks ? "mark0" : "mark1");
     return 0;
 }
-int rl_empty(rl_stream stream) { (void)stream; say("nothing"); return 0; }
+int rl_empty(rl_stream stream)
+{
+    (void)stream;
+    say("nothing");
+    return 0;
+}
 struct rl_text cuda_binary_text(int binary_version, struct rl_arena *arena)
 {
     (void)binary_version, (void)arena;
@@ -198,7 +268,11 @@ int counters_open(int device, struct counters **ret, struct rl_err *err)
     say("open");
     return 0;
 }
-const char *counters_chip(const struct counters *c) { (void)c; return "GH100"; }
+const char *counters_chip(const struct counters *c)
+{
+    (void)c;
+    return "GH100";
+}
 int counters_set_begin(struct counters *c, enum counter_set set, size_t max_ranges, struct rl_err *err)
 {
     (void)c;
@@ -209,7 +283,12 @@ int counters_set_begin(struct counters *c, enum counter_set set, size_t max_rang
     say(set == COUNTERS_HARDWARE ? "hardware(%zu)" : "sass(%zu)", max_ranges);
     return 0;
 }
-int counters_pass_begin(struct counters *c, struct rl_err *err) { (void)c, (void)err; say("{"); return 0; }
+int counters_pass_begin(struct counters *c, struct rl_err *err)
+{
+    (void)c, (void)err;
+    say("{");
+    return 0;
+}
 int counters_range_begin(struct counters *c, const char *name, struct rl_err *err)
 {
     (void)c;
@@ -219,7 +298,12 @@ int counters_range_begin(struct counters *c, const char *name, struct rl_err *er
     say("[%s:", name);
     return 0;
 }
-int counters_range_end(struct counters *c, struct rl_err *err) { (void)c, (void)err; say("]"); return 0; }
+int counters_range_end(struct counters *c, struct rl_err *err)
+{
+    (void)c, (void)err;
+    say("]");
+    return 0;
+}
 int counters_pass_end(struct counters *c, bool *ret_more, struct rl_err *err)
 {
     (void)c, (void)err;
@@ -229,7 +313,12 @@ int counters_pass_end(struct counters *c, bool *ret_more, struct rl_err *err)
     say("}");
     return 0;
 }
-int counters_set_end(struct counters *c, struct rl_err *err) { (void)c, (void)err; say("decode"); return 0; }
+int counters_set_end(struct counters *c, struct rl_err *err)
+{
+    (void)c, (void)err;
+    say("decode");
+    return 0;
+}
 struct rl_real counters_value(const struct counters *c, const char *range, enum counter_id id)
 {
     (void)c;
@@ -238,11 +327,19 @@ struct rl_real counters_value(const struct counters *c, const char *range, enum 
     if (!strcmp(range, "probe"))
         return rl_known(fake.probe_bytes);
     /* a number that tells range and counter: 1000 * (kind + index) + counter */
-    int kind = range[0] == 'o' ? 100 : range[0] == 'f' && range[1] == 'o' ? 200 : range[0] == 'f' ? 300 : range[0] == 's' ? 400 : 500;
+    int kind = range[0] == 'o'                      ? 100
+               : range[0] == 'f' && range[1] == 'o' ? 200
+               : range[0] == 'f'                    ? 300
+               : range[0] == 's'                    ? 400
+                                                    : 500;
     const char *space = strchr(range, ' ');
     return rl_known(1000.0 * (kind + (space ? space[1] - '0' : 0)) + id);
 }
-size_t counters_passes(const struct counters *c) { (void)c; return fake.passes; }
+size_t counters_passes(const struct counters *c)
+{
+    (void)c;
+    return fake.passes;
+}
 void counters_close(struct counters *c)
 {
     if (c)
@@ -256,8 +353,16 @@ const char *counter_metric(const char *chip, enum counter_id id, const char **re
         *ret_why = "none";
     return id == COUNTER_FP16_FMA ? NULL : "a.metric";
 }
-const char *counter_packed_metric(const char *chip, enum counter_id id) { (void)chip; return id == COUNTER_FP32_FMA ? "packed.metric" : NULL; }
-const char *counter_name(enum counter_id id) { (void)id; return "name"; }
+const char *counter_packed_metric(const char *chip, enum counter_id id)
+{
+    (void)chip;
+    return id == COUNTER_FP32_FMA ? "packed.metric" : NULL;
+}
+const char *counter_name(enum counter_id id)
+{
+    (void)id;
+    return "name";
+}
 
 int gpu_lock_directory(char *path, size_t size, struct rl_err *err)
 {
@@ -275,12 +380,16 @@ int gpu_lock_take(const char *directory, const char *name, int64_t wait_ms, int 
     *ret_fd = 1000;
     return 0;
 }
-void gpu_lock_release(int fd) { fake.unlocks += fd == 1000; }
+void gpu_lock_release(int fd)
+{
+    fake.unlocks += fd == 1000;
+}
 
 /* ---- fixture ---- */
 
 static struct rl_clock_mark host_marks[2];
-static const struct gpu_work works[] = {{.unit = &add, .dims = {.n = 2}}, {.unit = &copy, .dims = {.n = 3}, .variant = 1}};
+static const struct gpu_work works[] = {{.unit = &add, .dims = {.n = 2}},
+                                        {.unit = &copy, .dims = {.n = 3}, .variant = 1}};
 
 static struct cuda_backend make(void)
 {
@@ -288,7 +397,8 @@ static struct cuda_backend make(void)
     fake.elapsed_ms = 2;
     fake.second_sm = 3;
     fake.hardware_passes = 1;
-    return (struct cuda_backend){.l2_bytes = 5000, .host_marks = host_marks, .lock_fd = -1, .properties.persistingL2CacheMaxSize = 1};
+    return (struct cuda_backend){
+        .l2_bytes = 5000, .host_marks = host_marks, .lock_fd = -1, .properties.persistingL2CacheMaxSize = 1};
 }
 static void reserve(struct cuda_backend *b)
 {
@@ -312,8 +422,9 @@ static void memory_is_one_allocation_of_disjoint_parts(void **state)
         const void *at;
         size_t bytes;
     } parts[] = {
-        {b.arena, 3000}, {b.scratch, 100}, {b.spin_arena, 1000}, {b.flush[0], 20480}, {b.flush[1], 20480},
-        {b.marks, 2 * sizeof *b.marks}, {b.sink, 4},
+        {b.arena, 3000},     {b.scratch, 100},    {b.spin_arena, 1000},
+        {b.flush[0], 20480}, {b.flush[1], 20480}, {b.marks, 2 * sizeof *b.marks},
+        {b.sink, 4},
     };
     for (size_t i = 0; i + 1 < sizeof parts / sizeof *parts; i++) {
         assert_true((const char *)parts[i].at + parts[i].bytes <= (const char *)parts[i + 1].at);
@@ -532,9 +643,11 @@ static void more_passes_run_the_same_ranges(void **state)
 static void assert_blank(const struct counted *c, const char *words)
 {
     const char *reasons[] = {
-        c->answers[0].one.dram_read.why, c->answers[1].four.l1.why, c->answers[2].fp32_fma.why, c->answers[0].local_bytes.why,
-        c->session.empty.dram_write.why, c->session.flush[0].l2.why, c->session.counters.passes.why,
-        c->session.counters.floor_dram_bytes.why, c->session.counters.self_test.why,
+        c->answers[0].one.dram_read.why,   c->answers[1].four.l1.why,
+        c->answers[2].fp32_fma.why,        c->answers[0].local_bytes.why,
+        c->session.empty.dram_write.why,   c->session.flush[0].l2.why,
+        c->session.counters.passes.why,    c->session.counters.floor_dram_bytes.why,
+        c->session.counters.self_test.why,
     };
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
         if (!reasons[i] || !strstr(reasons[i], words))

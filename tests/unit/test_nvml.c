@@ -241,10 +241,19 @@ static void an_error_is_a_reason_not_a_zero(void **state)
     nvml_read_environment(nvml, &card, f.arena, &environment);
     nvml_read_device(nvml, &card, f.arena, &device);
     const char *reasons[] = {
-        got.sm_hz.why,         got.memory_hz.why,           got.temperature_c.why,
-        got.power_w.why,       got.energy_j.why,            environment.driver_version.why,
-        environment.ecc.why,   environment.power_limit_w.why, environment.compute_mode.why,
-        environment.persistence_mode.why, device.max_sm_hz.why, device.max_memory_hz.why, device.memory_bus_bits.why,
+        got.sm_hz.why,
+        got.memory_hz.why,
+        got.temperature_c.why,
+        got.power_w.why,
+        got.energy_j.why,
+        environment.driver_version.why,
+        environment.ecc.why,
+        environment.power_limit_w.why,
+        environment.compute_mode.why,
+        environment.persistence_mode.why,
+        device.max_sm_hz.why,
+        device.max_memory_hz.why,
+        device.memory_bus_bits.why,
     };
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
         if (!reasons[i] || !strstr(reasons[i], "fallen off the bus"))
@@ -281,9 +290,8 @@ static void every_reason_bit_has_its_name(void **state)
 {
     (void)state;
     static const char *const names[] = {
-        "GpuIdle",           "ApplicationsClocksSetting", "SwPowerCap",
-        "HwSlowdown",        "SyncBoost",                 "SwThermalSlowdown",
-        "HwThermalSlowdown", "HwPowerBrakeSlowdown",      "DisplayClockSetting",
+        "GpuIdle",           "ApplicationsClocksSetting", "SwPowerCap",           "HwSlowdown",          "SyncBoost",
+        "SwThermalSlowdown", "HwThermalSlowdown",         "HwPowerBrakeSlowdown", "DisplayClockSetting",
     };
     struct rl_arena *arena = rl_arena_new(1 << 16);
     struct rl_strings list = {0};
@@ -306,9 +314,9 @@ static void a_field_is_read_by_its_type(void **state)
     (void)state;
     struct rl_arena *arena = rl_arena_new(1 << 16);
     const struct nvml_field good[] = {
-        {.type = NVML_TYPE_DOUBLE, .value.as_double = 5},   {.type = NVML_TYPE_UINT, .value.as_uint = 5},
-        {.type = NVML_TYPE_ULONG, .value.as_ulong = 5},     {.type = NVML_TYPE_ULLONG, .value.as_ullong = 5},
-        {.type = NVML_TYPE_LLONG, .value.as_llong = 5},     {.type = NVML_TYPE_INT, .value.as_int = 5},
+        {.type = NVML_TYPE_DOUBLE, .value.as_double = 5}, {.type = NVML_TYPE_UINT, .value.as_uint = 5},
+        {.type = NVML_TYPE_ULONG, .value.as_ulong = 5},   {.type = NVML_TYPE_ULLONG, .value.as_ullong = 5},
+        {.type = NVML_TYPE_LLONG, .value.as_llong = 5},   {.type = NVML_TYPE_INT, .value.as_int = 5},
         {.type = NVML_TYPE_USHORT, .value.as_ushort = 5},
     };
     const struct nvml_field bad[] = {
