@@ -128,8 +128,8 @@ static struct rl_real settled(const struct engine *e, const struct gpu_count_ans
     if (counters->flush_dram_bytes.why)
         return counters->flush_dram_bytes;
     value = with_flush.value - counters->flush_dram_bytes.value;
-    /* rl_derive knows this reason by its words: next to nothing, rather than not counted */
-    if (value < RL_SETTLED_SPREADS * counters->flush_spread_bytes.value || value < 0)
+    /* below zero it cannot stand in a record; rl_derive judges the rest, and knows this reason by its words */
+    if (value < 0)
         return rl_unknown("the settled bytes are below three spreads of the flush alone");
     return rl_known(value);
 }
@@ -330,6 +330,8 @@ static int take_session(struct engine *e, struct session *s)
     const char *why;
 
     *counters = s->result.counters;
+    if (s->result.chip.value)
+        e->run->device.chip = s->result.chip;
     if (strcmp(counters->status, "ok") != 0) {
         why = counters->why.value ? counters->why.value : "the counter session gave no reason";
         engine_warn(e, rl_code_from_id(counters->status), why);

@@ -43,22 +43,17 @@ static int identify(struct gpu_backend *b, struct rl_arena *arena, struct rl_dev
     (void)arena;
     (void)err;
     rl_buf_puts(&of(b)->requests, "identify\n");
-    *ret = (struct rl_device){
-        .id = "GPU-00000000-0000-0000-0000-000000000001",
-        .uuid = {"GPU-00000000-0000-0000-0000-000000000001", NULL},
-        .name = "Model card",
-        .chip = {"GH100", NULL},
-        .pci_bus_id = {"0000:01:00.0", NULL},
-        .compute_major = {9, NULL},
-        .sm_count = {132, NULL},
-        .l2_bytes = {L2_BYTES, NULL},
-        .memory_bytes = {150000000000, NULL},
-        .memory_bus_bits = {6144, NULL},
-        .fp32_lanes_per_sm = {128, NULL},
-        .warp_size = {32, NULL},
-        .max_threads_per_sm = {2048, NULL},
-    };
-    *env = (struct rl_environment){.driver_version = {"580.159.04", NULL}, .build = "test", .cubin = {NULL, "not yet"}};
+    *ret = (struct rl_device){.id = "GPU-00000000-0000-0000-0000-000000000001", .name = "Model card"};
+    rl_device_unknown(ret, "not in the model");
+    ret->uuid = (struct rl_text){ret->id, NULL};
+    ret->chip = (struct rl_text){"GH100", NULL};
+    ret->sm_count = (struct rl_count){132, NULL};
+    ret->l2_bytes = (struct rl_count){L2_BYTES, NULL};
+    ret->memory_bus_bits = (struct rl_count){6144, NULL};
+    ret->fp32_lanes_per_sm = (struct rl_count){128, NULL};
+    *env = (struct rl_environment){.build = "test", .method_version = RL_METHOD_VERSION};
+    rl_environment_unknown(env, "not in the model");
+    env->driver_version = (struct rl_text){"580.159.04", NULL};
     return 0;
 }
 
@@ -87,7 +82,8 @@ static int card_state(struct gpu_backend *b, struct rl_arena *arena, const char 
         return rl_strings_add(arena, &ret->reasons, "unknown");
     }
     ret->sm_hz = rl_known(FAKE_SM_HZ);
-    ret->memory_hz = rl_known(FAKE_MEMORY_HZ);
+    /* idle before, at work after */
+    ret->memory_hz = rl_known(strstr(at, "before") ? FAKE_MEMORY_HZ / 2 : FAKE_MEMORY_HZ);
     ret->temperature_c = rl_known(40);
     ret->power_w = rl_known(300);
     ret->energy_j = rl_unknown("not on this card");
@@ -99,7 +95,8 @@ static int reserve(struct gpu_backend *b, const struct gpu_work *works, size_t c
 {
     (void)err;
     for (size_t i = 0; i < count; i++)
-        rl_buf_printf(&of(b)->requests, "reserve %s\n", works[i].unit->id);
+        rl_buf_printf(&of(b)->requests, "reserve %s steps %llu\n", works[i].unit->id,
+                      (unsigned long long)works[i].dims.steps);
     return 0;
 }
 
@@ -162,6 +159,10 @@ static int check(struct gpu_backend *b, const struct gpu_work *work, struct gpu_
     ret->compared_device = is(fake->compares_nothing, work) ? 0 : 1000000;
     ret->compared_host = is(fake->compares_nothing, work) ? 0 : 10000;
     ret->worst = ret->passed ? 0.25 : 7;
+    if (!ret->passed && fake->only_says_wrong)
+        ret->wrong = 0;
+    if (!ret->passed && fake->only_counts_wrong)
+        ret->passed = true;
     return 0;
 }
 
@@ -171,7 +172,7 @@ static int sample_of(struct fake_backend *fake, const struct gpu_work *work, enu
     must_be_prepared(fake, work);
     rl_buf_printf(&fake->requests, "%s %s v%u steps %llu n %lld #%u\n", rl_state_name(state), work->unit->id,
                   work->variant, (unsigned long long)work->dims.steps, (long long)launches, sample);
-    ret->launches = launches;
+    ret->launches = launches + is(fake->other_launches, work);
     /* 0.1 percent of noise, the same in every run */
     ret->time_s = (double)launches * launch_time(fake, work, state) * (1 + 0.001 * sin(12.9898 * (sample + 1)));
     if (is(fake->bad_time_unit, work))
@@ -227,6 +228,8 @@ static void answer_bytes(const struct fake_backend *fake, const struct gpu_count
     ret->one = counts_of(one * ask * n, ask * n);
     ret->four = item->state == RL_WARM ? counts_of(four * ask * n * 4, ask * n * 4)
                                        : counts_of(four * ask + FAKE_FLUSH, ask + FAKE_FLUSH);
+    if (is(fake->below_flush, &item->work) && item->state == RL_COLD)
+        ret->four = counts_of(FAKE_FLUSH - 5000, FAKE_FLUSH);
     if (fake->all_absent || is(fake->absent_dram, &item->work))
         ret->one.dram_read = ret->one.dram_write = ret->four.dram_read = ret->four.dram_write = rl_unknown("dropped");
 }
@@ -238,8 +241,21 @@ static void answer_flop(const struct fake_backend *fake, const struct gpu_count_
 
     if (is(fake->flop_off, &item->work))
         flop = flop ? flop + flop / 100 : 8;
-    ret->fp32_fma = rl_known((double)(flop / 2));
-    ret->fp32_add = rl_known((double)(flop % 2));
+    if (is(fake->half, &item->work)) { /* packed: add and mul count 2, fma counts 4 */
+        ret->fp16_fma = rl_known((double)(flop / 8));
+        ret->fp16_mul = rl_known((double)(flop / 8));
+        flop -= flop / 8 * 6;
+    }
+    if (is(fake->wide, &item->work)) {
+        ret->fp64_fma = rl_known((double)(flop / 4));
+        ret->fp64_add = rl_known((double)(flop / 4));
+        flop -= flop / 4 * 3;
+    }
+    ret->fp32_fma = rl_known((double)(flop / 4));
+    ret->fp32_mul = rl_known((double)(flop / 4));
+    ret->fp32_add = rl_known((double)(flop - flop / 4 * 3));
+    if (is(fake->no_flop, &item->work))
+        ret->fp32_mul = rl_unknown("dropped");
     ret->local_bytes = rl_known(0);
 }
 
@@ -253,6 +269,7 @@ static int count(struct gpu_backend *b, struct rl_arena *arena, const struct gpu
     if (fake->count_error)
         return rl_fail(err, fake->count_error, NULL, "the session failed");
     memset(ret, 0, sizeof *ret);
+    ret->chip = (struct rl_text){"GH100", NULL};
     ret->counters.status = fake->count_status ? fake->count_status : "ok";
     ret->counters.why =
         (struct rl_text){fake->count_status ? "refused by the model" : NULL, fake->count_status ? NULL : "ok"};

@@ -21,7 +21,9 @@ struct fake_backend {
 
     /* what can be broken; a unit is named by its id, NULL is none */
     const char *wrong_result, *compares_nothing;
-    const char *fails_in_warm; /* with warm_error */
+    bool only_says_wrong, only_counts_wrong; /* the wrong result: not passed without a wrong element, or the reverse */
+    const char *other_launches;              /* answers one launch more than asked */
+    const char *fails_in_warm;               /* with warm_error */
     enum rl_code warm_error;
     const char *fails_in_prepare; /* with prepare_error */
     enum rl_code prepare_error;
@@ -47,8 +49,11 @@ struct fake_backend {
     const char *zero_dram;
     double copy_warm, copy_warm_four, copy_cold; /* the copy's bytes over its ask; 0: 1 */
     const char *unsteady;                        /* 4 N moves 1.05 per launch */
+    const char *half, *wide;                     /* units whose flop are counted as packed FP16, or as FP64 */
     const char *flop_off;                        /* counts 1.01 of its flop, or 8 where it has none */
-    double flush_spread;                         /* of the flush-only ranges */
+    const char *no_flop;                         /* its flop are not counted */
+    const char *below_flush; /* its cold range with a flush reads 5000 bytes less than the flush alone */
+    double flush_spread;     /* of the flush-only ranges */
     double empty_bytes;
 };
 

@@ -5,7 +5,7 @@
 
 struct heard {
     unsigned progress, done, total, samples, counts, telemetry, warnings, devices, lines;
-    unsigned last_total;
+    unsigned most_at_once;
     bool backwards, unnamed;
     char phases[160]; /* each phase once, in order */
     enum rl_code warned;
@@ -24,6 +24,8 @@ static void hear_progress(void *arg, const char *phase, const char *what, unsign
 
     if (used < len || strcmp(heard->phases + used - len, phase) != 0)
         snprintf(heard->phases + used, sizeof heard->phases - used, " %s", phase);
+    if (done > heard->done + heard->most_at_once)
+        heard->most_at_once = done - heard->done;
     heard->backwards =
         heard->backwards || done < heard->done || done > total || (heard->total && heard->total != total);
     heard->unnamed = heard->unnamed || !what[0];
@@ -108,6 +110,7 @@ static void test_whole_run(void **state)
     assert_false(heard.backwards);
     assert_false(heard.unnamed);
     assert_int_equal(heard.done, heard.total);
+    assert_int_equal(heard.most_at_once, 1);
     assert_int_equal(heard.total, 2 + 11 + 20 + 22);
     assert_int_equal(heard.samples, 11 + 20);
     assert_true(heard.most_samples <= STOP_MAX_SAMPLES);
@@ -184,6 +187,7 @@ static void test_figures(void **state)
     assert_true(add->state[RL_COLD].memory_hz.value == FAKE_MEMORY_HZ);
     assert_true(add->state[RL_COLD].temperature_c.value == 40);
     assert_int_equal(add->launch.block[0], 256);
+    assert_non_null(strstr(fake->requests.data, "reserve fp32_fma steps 2048\n")); /* the scaling check's */
     assert_string_equal(run->telemetry[0].at, "start");
     assert_string_equal(run->telemetry[run->telemetry_count - 1].at, "end");
     free_both(fake, run);
@@ -484,6 +488,12 @@ static double restless(unsigned step)
     return step % 2 ? 1.7e9 : 1.8e9;
 }
 
+static double silent(unsigned step)
+{
+    (void)step;
+    return 0;
+}
+
 static void test_spin(void **state)
 {
     struct fake_backend *fake = fake_new();
@@ -495,6 +505,13 @@ static void test_spin(void **state)
     assert_non_null(strstr(fake->requests.data, "spin 8\n")); /* 6, 7 and 8 agree */
     assert_null(strstr(fake->requests.data, "spin 9\n"));
     assert_passed(run, "clock_steady");
+    free_both(fake, run);
+
+    fake = fake_new();
+    fake->spin_hz = silent;
+    run = run_whole(fake, NULL);
+    assert_non_null(strstr(fake->requests.data, "spin 24\n"));
+    assert_unknown(run, "clock_steady");
     free_both(fake, run);
 
     fake = fake_new();
@@ -564,6 +581,17 @@ static void test_shapes_that_do_not_run_are_left_out(void **state)
     run = run_whole(fake, NULL);
     assert_string_equal(rl_run_ceiling(run, "dram_copy", RL_WARM)->shape.value, "shape 1");
     free_both(fake, run);
+
+    fake = fake_new();
+    fake->fails_in_prepare = "dram_copy";
+    fake->prepare_error = RL_E_NOT_IMPLEMENTED;
+    run = run_whole(fake, NULL);
+    assert_non_null(strstr(rl_run_ceiling(run, "dram_copy", RL_WARM)->value.why, "none of"));
+    assert_non_null(run->ridge_flop_per_byte.why);
+    assert_int_equal(run->outcome, RL_PARTIAL);
+    /* one try for each shape */
+    assert_null(strstr(strstr(fake->requests.data, "prepare dram_copy v0 ") + 1, "prepare dram_copy v0 "));
+    free_both(fake, run);
 }
 
 static void test_unchecked_result_is_partial(void **state)
@@ -628,6 +656,9 @@ static void test_impossible_times_end_the_run(void **state)
         fake->bad_time = times[i];
         assert_ends_run(fake, RL_E_INTERNAL, "is no time");
     }
+    struct fake_backend *fake = fake_new();
+    fake->other_launches = "stencil_global";
+    assert_ends_run(fake, RL_E_INTERNAL, "where 10 were asked");
 }
 
 static void test_bad_requests(void **state)
@@ -662,6 +693,7 @@ static void test_scaled_sizes(void **state)
     request.sizes = RL_SCALED;
     run = run_whole(fake, &request);
     assert_string_equal(run->sizes, "scaled");
+    assert_int_equal(fake->base.sizes, RL_SCALED); /* keys a recording's moments */
     assert_int_equal(run->outcome, RL_OK);
     free_both(fake, run);
 }

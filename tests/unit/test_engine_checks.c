@@ -72,6 +72,18 @@ static void test_result_that_compared_nothing(void **state)
     rl_run_free(run);
 }
 
+/* Either sign of a wrong result is enough. */
+static void test_half_wrong_results(void **state)
+{
+    (void)state;
+    fake->wrong_result = "transpose_tiled";
+    fake->only_says_wrong = true;
+    rl_run_free(expect_failed("result_transpose_tiled", NULL));
+    fake->only_says_wrong = false;
+    fake->only_counts_wrong = true;
+    rl_run_free(expect_failed("result_transpose_tiled", NULL));
+}
+
 static void test_copy_bit_for_bit(void **state)
 {
     struct rl_run *run;
@@ -207,6 +219,20 @@ static void test_flop_counted(void **state)
     rl_run_free(run);
 }
 
+static void test_flop_not_counted(void **state)
+{
+    struct rl_run *run;
+
+    (void)state;
+    fake->no_flop = "matmul_naive";
+    run = run_whole(fake, NULL);
+    assert_unknown(run, "flop_counted_equals_hand"); /* absent is not equal */
+    assert_only_failed(run, "", NULL);
+    rl_run_free(run);
+    fake->flop_off = "stencil_global";
+    rl_run_free(expect_failed("flop_counted_equals_hand", NULL)); /* what is wrong is wrong, whatever else is absent */
+}
+
 static void test_driver_unchanged(void **state)
 {
     struct rl_run *run;
@@ -273,6 +299,7 @@ int main(void)
         CHECK_TEST(test_nothing_fails_unbroken),
         CHECK_TEST(test_each_kernel_result),
         CHECK_TEST(test_result_that_compared_nothing),
+        CHECK_TEST(test_half_wrong_results),
         CHECK_TEST(test_copy_bit_for_bit),
         CHECK_TEST(test_fma_host_recurrence),
         CHECK_TEST(test_fma_scaling),
@@ -283,6 +310,7 @@ int main(void)
         CHECK_TEST(test_counters_self_test),
         CHECK_TEST(test_copy_streams_dram),
         CHECK_TEST(test_flop_counted),
+        CHECK_TEST(test_flop_not_counted),
         CHECK_TEST(test_driver_unchanged),
         CHECK_TEST(test_steady),
         CHECK_TEST(test_not_shared),

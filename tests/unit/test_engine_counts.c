@@ -65,6 +65,61 @@ static void test_settled_under_three_spreads_is_null(void **state)
     free_both(fake, run);
 }
 
+static void test_settled_below_the_flush_is_null(void **state)
+{
+    struct fake_backend *fake = fake_new();
+    struct rl_run *run;
+    const struct rl_row_state *cold;
+
+    (void)state;
+    fake->below_flush = "matmul_naive";
+    run = run_whole(fake, NULL);
+    cold = &rl_run_row(run, "matmul_naive")->state[RL_COLD];
+    assert_non_null(cold->bytes.dram_settled.why);
+    assert_true(rl_strings_has(&cold->flags, "at_floor"));
+    free_both(fake, run);
+}
+
+/* The counted batch is the timed batch. */
+static void test_ranges_have_the_timed_launches(void **state)
+{
+    struct fake_backend *fake = fake_new();
+    struct rl_run *run = run_whole(fake, NULL);
+    unsigned more_than_ten = 0;
+
+    (void)state;
+    for (size_t i = 0; i < run->row_count; i++) {
+        const struct rl_row *row = &run->rows[i];
+        char line[96];
+
+        more_than_ten += row->state[RL_WARM].time_s.launches > 10;
+        snprintf(line, sizeof line, "count %s warm v0 n %lld\n", row->kernel,
+                 (long long)row->state[RL_WARM].time_s.launches);
+        assert_non_null(strstr(fake->requests.data, line));
+        snprintf(line, sizeof line, "count %s cold v0 n 1\n", row->kernel);
+        assert_non_null(strstr(fake->requests.data, line));
+    }
+    assert_true(more_than_ten > 2);
+    assert_non_null(strstr(fake->requests.data, "count dram_copy warm v2 n 10\n"));
+    free_both(fake, run);
+}
+
+static void test_weights_of_flop(void **state)
+{
+    struct fake_backend *fake = fake_new();
+    struct rl_run *run;
+
+    (void)state;
+    fake->half = "stencil_global";
+    fake->wide = "vector_add";
+    run = run_whole(fake, NULL);
+    assert_passed(run, "flop_counted_equals_hand");
+    assert_true(rl_run_row(run, "stencil_global")->flop_counted.value ==
+                (double)rl_run_row(run, "stencil_global")->flop.value);
+    assert_true(rl_run_row(run, "vector_add")->flop_counted.value == (double)rl_run_row(run, "vector_add")->flop.value);
+    free_both(fake, run);
+}
+
 static void test_refused_sessions_are_timed_only(void **state)
 {
     static const char *const statuses[] = {"counters_permission", "counters_busy", "counters_unsupported",
@@ -189,6 +244,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bytes_per_launch),
         cmocka_unit_test(test_settled_under_three_spreads_is_null),
+        cmocka_unit_test(test_settled_below_the_flush_is_null),
+        cmocka_unit_test(test_ranges_have_the_timed_launches),
+        cmocka_unit_test(test_weights_of_flop),
         cmocka_unit_test(test_refused_sessions_are_timed_only),
         cmocka_unit_test(test_a_counter_error_is_a_status),
         cmocka_unit_test(test_other_errors_end_the_run),
