@@ -151,8 +151,7 @@ static void the_file_itself_refuses_changes(void **state)
         "REPLACE INTO run SELECT * FROM run", "REPLACE INTO run_document SELECT run_id, '{}' FROM run_document",
         "REPLACE INTO run_sample SELECT * FROM run_sample",
         "INSERT INTO run SELECT * FROM run WHERE true ON CONFLICT (id) DO UPDATE SET date_ms = 0",
-        "INSERT INTO run_document SELECT run_id, '{}' FROM run_document WHERE true "
-        "ON CONFLICT (run_id) DO UPDATE SET document = excluded.document",
+        "INSERT INTO run_document SELECT * FROM run_document WHERE true ON CONFLICT (run_id) DO UPDATE SET document = '{}'",
         "UPDATE series SET driver = 'other'", "DELETE FROM series", "DELETE FROM device",
         "UPDATE job SET spec = '{}'", "UPDATE job SET principal = 'me'", "DELETE FROM job",
     };
