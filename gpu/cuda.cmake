@@ -1,6 +1,6 @@
 # rl_gpu_node: the node's side, without CUDA: NVML by dlopen, locks, the environment, the null backend.
 # rl_gpu_cuda: the cuda backend; where there is no CUDA compiler, a stand-in that says so.
-add_library(rl_gpu_node STATIC nvml.c environment.c gpu_lock.c backend_null.c)
+add_library(rl_gpu_node STATIC nvml.c nvml_values.c environment.c gpu_lock.c backend_null.c)
 target_link_libraries(rl_gpu_node PUBLIC rl_record rl_catalogue ${CMAKE_DL_LIBS})
 
 if(RL_HAVE_CUDA)

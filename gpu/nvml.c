@@ -5,7 +5,6 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <link.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,84 +76,9 @@ static const struct symbol {
 /* Calls a function of the table, or answers that it is missing. */
 #define CALL(nvml, function, ...) ((nvml)->function ? (nvml)->function(__VA_ARGS__) : (int)NVML_FUNCTION_NOT_FOUND)
 
-const char *nvml_words(int result)
-{
-    switch (result) {
-    case NVML_OK:
-        return "no error";
-    case NVML_UNINITIALIZED:
-        return "NVML is not initialised";
-    case NVML_INVALID_ARGUMENT:
-        return "invalid argument";
-    case NVML_NOT_SUPPORTED:
-        return "not supported on this card";
-    case NVML_NO_PERMISSION:
-        return "no permission";
-    case NVML_NOT_FOUND:
-    case NVML_GPU_NOT_FOUND:
-        return "not found";
-    case NVML_INSUFFICIENT_SIZE:
-        return "more than there was room for";
-    case NVML_DRIVER_NOT_LOADED:
-        return "the driver's kernel module is not loaded";
-    case NVML_TIMEOUT:
-        return "timed out";
-    case NVML_IRQ_ISSUE:
-        return "the kernel sees a problem with the card's interrupts";
-    case NVML_LIBRARY_NOT_FOUND:
-        return "a library of the driver is missing";
-    case NVML_FUNCTION_NOT_FOUND:
-        return "this driver's NVML has no such function";
-    case NVML_GPU_IS_LOST:
-        return "the card has fallen off the bus";
-    case NVML_RESET_REQUIRED:
-        return "the card has to be reset";
-    case NVML_OPERATING_SYSTEM:
-        return "the operating system or a cgroup denies the device";
-    case NVML_LIB_RM_VERSION_MISMATCH:
-        return "the driver's library and its kernel module are of different versions";
-    case NVML_IN_USE:
-        return "the card is in use";
-    case NVML_MEMORY:
-        return "out of memory";
-    case NVML_NO_DATA:
-        return "no data";
-    default:
-        return "an internal driver error";
-    }
-}
-
-enum rl_code nvml_code(int result)
-{
-    switch (result) {
-    case NVML_DRIVER_NOT_LOADED:
-    case NVML_LIBRARY_NOT_FOUND:
-        return RL_E_NO_DRIVER;
-    case NVML_LIB_RM_VERSION_MISMATCH:
-        return RL_E_DRIVER_MISMATCH;
-    case NVML_FUNCTION_NOT_FOUND:
-        return RL_E_OLD_DRIVER;
-    case NVML_NO_PERMISSION:
-    case NVML_OPERATING_SYSTEM:
-        return RL_E_NO_DEVICE;
-    case NVML_NOT_FOUND:
-    case NVML_GPU_NOT_FOUND:
-    case NVML_GPU_IS_LOST:
-        return RL_E_DEVICE_GONE;
-    default:
-        return RL_E_CUDA_FAILED;
-    }
-}
-
 static int fail(struct rl_err *err, const char *call, int result)
 {
     return rl_fail(err, nvml_code(result), NULL, "%s failed: %s (%d)", call, nvml_words(result), result);
-}
-
-static const char *reason(struct rl_arena *arena, const char *call, int result)
-{
-    const char *text = rl_arena_printf(arena, "%s: %s (%d)", call, nvml_words(result), result);
-    return text ? text : "memory ran out";
 }
 
 /* "libnvidia-ml.so.580.159.04" -> "580.159.04". The soname's own "1" is no version. */
@@ -287,7 +211,7 @@ int nvml_driver_version(const struct nvml *nvml, char *text, size_t size, struct
 static struct rl_count megahertz(struct rl_arena *arena, const char *call, int result, unsigned mhz)
 {
     if (result != NVML_OK)
-        return (struct rl_count){0, reason(arena, call, result)};
+        return (struct rl_count){0, nvml_reason(arena, call, result)};
     return (struct rl_count){(int64_t)mhz * 1000000, NULL};
 }
 
@@ -298,7 +222,7 @@ void nvml_read_device(const struct nvml *nvml, const struct nvml_card *card, str
     int result = CALL(nvml, bus_width, card->gpu, &value);
     device->memory_bus_bits = result == NVML_OK
                                   ? (struct rl_count){value, NULL}
-                                  : (struct rl_count){0, reason(arena, "nvmlDeviceGetMemoryBusWidth", result)};
+                                  : (struct rl_count){0, nvml_reason(arena, "nvmlDeviceGetMemoryBusWidth", result)};
     result = CALL(nvml, max_clock, card->gpu, NVML_CLOCK_SM, &value);
     device->max_sm_hz = megahertz(arena, "nvmlDeviceGetMaxClockInfo(SM)", result, value);
     result = CALL(nvml, max_clock, card->gpu, NVML_CLOCK_MEM, &value);
@@ -325,7 +249,7 @@ static struct rl_text read_mig(const struct nvml *nvml, const struct nvml_card *
     if (result == NVML_NOT_SUPPORTED || result == NVML_FUNCTION_NOT_FOUND)
         return (struct rl_text){"off", NULL};
     if (result != NVML_OK)
-        return (struct rl_text){NULL, reason(arena, "nvmlDeviceGetMigMode", result)};
+        return (struct rl_text){NULL, nvml_reason(arena, "nvmlDeviceGetMigMode", result)};
     return (struct rl_text){current ? "on" : "off", NULL};
 }
 
@@ -335,7 +259,7 @@ static struct rl_text read_compute_mode(const struct nvml *nvml, const struct nv
     unsigned mode = 0;
     int result = CALL(nvml, compute_mode, card->gpu, &mode);
     if (result != NVML_OK)
-        return (struct rl_text){NULL, reason(arena, "nvmlDeviceGetComputeMode", result)};
+        return (struct rl_text){NULL, nvml_reason(arena, "nvmlDeviceGetComputeMode", result)};
     if (mode >= sizeof names / sizeof *names)
         return (struct rl_text){NULL, "NVML answered a compute mode that has no name here"};
     return (struct rl_text){names[mode], NULL};
@@ -354,103 +278,29 @@ void nvml_read_environment(const struct nvml *nvml, const struct nvml_card *card
     unsigned current = 0, pending = 0;
     int result = CALL(nvml, ecc_mode, card->gpu, &current, &pending);
     environment->ecc = result == NVML_OK ? (struct rl_flag3){current != 0, NULL}
-                                         : (struct rl_flag3){false, reason(arena, "nvmlDeviceGetEccMode", result)};
+                                         : (struct rl_flag3){false, nvml_reason(arena, "nvmlDeviceGetEccMode", result)};
     environment->mig = read_mig(nvml, card, arena);
 
     unsigned value = 0;
     result = CALL(nvml, power_limit, card->gpu, &value);
     environment->power_limit_w = result == NVML_OK
                                      ? rl_known(value / 1e3)
-                                     : rl_unknown(reason(arena, "nvmlDeviceGetEnforcedPowerLimit", result));
+                                     : rl_unknown(nvml_reason(arena, "nvmlDeviceGetEnforcedPowerLimit", result));
     environment->compute_mode = read_compute_mode(nvml, card, arena);
     result = CALL(nvml, persistence_mode, card->gpu, &value);
-    environment->persistence_mode = result == NVML_OK
-                                        ? (struct rl_text){value ? "on" : "off", NULL}
-                                        : (struct rl_text){NULL, reason(arena, "nvmlDeviceGetPersistenceMode", result)};
+    environment->persistence_mode =
+        result == NVML_OK ? (struct rl_text){value ? "on" : "off", NULL}
+                          : (struct rl_text){NULL, nvml_reason(arena, "nvmlDeviceGetPersistenceMode", result)};
 }
 
 /* ---- state ---- */
-
-int nvml_reason_names(uint64_t bits, struct rl_arena *arena, struct rl_strings *ret)
-{
-    static const struct {
-        uint64_t bit;
-        const char *name;
-    } names[] = {
-        {NVML_REASON_GPU_IDLE, "GpuIdle"},
-        {NVML_REASON_APPLICATIONS_CLOCKS, "ApplicationsClocksSetting"},
-        {NVML_REASON_SW_POWER_CAP, "SwPowerCap"},
-        {NVML_REASON_HW_SLOWDOWN, "HwSlowdown"},
-        {NVML_REASON_SYNC_BOOST, "SyncBoost"},
-        {NVML_REASON_SW_THERMAL, "SwThermalSlowdown"},
-        {NVML_REASON_HW_THERMAL, "HwThermalSlowdown"},
-        {NVML_REASON_HW_POWER_BRAKE, "HwPowerBrakeSlowdown"},
-        {NVML_REASON_DISPLAY_CLOCK, "DisplayClockSetting"},
-    };
-    struct rl_strings list = {0};
-    for (unsigned shift = 0; shift < 64; shift++) {
-        uint64_t bit = bits & (uint64_t)1 << shift;
-        if (!bit)
-            continue;
-        const char *name = NULL;
-        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-            if (names[i].bit == bit)
-                name = names[i].name;
-        char unnamed[32];
-        if (!name) {
-            snprintf(unnamed, sizeof unnamed, "Reason0x%llx", (unsigned long long)bit);
-            name = unnamed;
-        }
-        if (rl_strings_add(arena, &list, name))
-            return -1;
-    }
-    *ret = list;
-    return 0;
-}
-
-struct rl_real nvml_field_number(const struct nvml_field *field, const char *name, struct rl_arena *arena)
-{
-    if (field->result != NVML_OK)
-        return rl_unknown(reason(arena, name, (int)field->result));
-    double value = -1;
-    switch (field->type) {
-    case NVML_TYPE_DOUBLE:
-        value = field->value.as_double;
-        break;
-    case NVML_TYPE_UINT:
-        value = field->value.as_uint;
-        break;
-    case NVML_TYPE_ULONG:
-        value = (double)field->value.as_ulong;
-        break;
-    case NVML_TYPE_ULLONG: /* all ones: NVML's "not available" */
-        value = field->value.as_ullong == ~0ull ? -1 : (double)field->value.as_ullong;
-        break;
-    case NVML_TYPE_LLONG:
-        value = (double)field->value.as_llong;
-        break;
-    case NVML_TYPE_INT:
-        value = field->value.as_int;
-        break;
-    case NVML_TYPE_USHORT:
-        value = field->value.as_ushort;
-        break;
-    default:
-        break;
-    }
-    if (!isfinite(value) || value < 0) {
-        const char *text = rl_arena_printf(arena, "%s: the driver answered no number", name);
-        return rl_unknown(text ? text : "memory ran out");
-    }
-    return rl_known(value);
-}
 
 static struct rl_real current_clock(const struct nvml *nvml, const struct nvml_card *card, unsigned which,
                                     const char *call, struct rl_arena *arena)
 {
     unsigned mhz = 0;
     int result = CALL(nvml, clock, card->gpu, which, &mhz);
-    return result == NVML_OK ? rl_known(mhz * 1e6) : rl_unknown(reason(arena, call, result));
+    return result == NVML_OK ? rl_known(mhz * 1e6) : rl_unknown(nvml_reason(arena, call, result));
 }
 
 static void read_power(const struct nvml *nvml, const struct nvml_card *card, struct rl_arena *arena,
@@ -459,7 +309,7 @@ static void read_power(const struct nvml *nvml, const struct nvml_card *card, st
     struct nvml_field fields[] = {{.field = NVML_FIELD_POWER_INSTANT}, {.field = NVML_FIELD_TOTAL_ENERGY}};
     int result = CALL(nvml, fields, card->gpu, 2, fields);
     if (result != NVML_OK) {
-        ret->power_w = rl_unknown(reason(arena, "nvmlDeviceGetFieldValues", result));
+        ret->power_w = rl_unknown(nvml_reason(arena, "nvmlDeviceGetFieldValues", result));
         ret->energy_j = ret->power_w;
         return;
     }
@@ -477,7 +327,7 @@ void nvml_read_state(const struct nvml *nvml, const struct nvml_card *card, stru
     unsigned celsius = 0;
     int result = CALL(nvml, temperature, card->gpu, NVML_TEMPERATURE_GPU, &celsius);
     ret->temperature_c =
-        result == NVML_OK ? rl_known(celsius) : rl_unknown(reason(arena, "nvmlDeviceGetTemperature", result));
+        result == NVML_OK ? rl_known(celsius) : rl_unknown(nvml_reason(arena, "nvmlDeviceGetTemperature", result));
     unsigned long long bits = 0;
     ret->reasons = (struct rl_strings){0};
     result = CALL(nvml, reasons, card->gpu, &bits);

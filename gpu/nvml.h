@@ -42,6 +42,8 @@ void nvml_close(struct nvml *nvml); /* accepts NULL */
 /* The error code and the words for a result of NVML. Pure. */
 enum rl_code nvml_code(int result);
 const char *nvml_words(int result);
+/* Why a value is unknown: the call and the words, in arena. */
+const char *nvml_reason(struct rl_arena *arena, const char *call, int result);
 
 /* Finds a card by UUID ("GPU-…" or "MIG-…", whole), or by PCI address when uuid is NULL. RL_E_DEVICE_GONE when there is
  * none. */

@@ -16,11 +16,11 @@ rl_unit_test(test_gpu_node rl_gpu_node)
 if(RL_HAVE_CUDA)
   # over a stand-in for CUDA's runtime, the kernels and the counters, so built from its files and not from the library
   rl_unit_test(test_cuda_sequence rl_gpu_node)
-  target_sources(test_cuda_sequence PRIVATE ${CMAKE_SOURCE_DIR}/gpu/cuda_errors.c ${CMAKE_SOURCE_DIR}/gpu/cuda_work.c
+  target_sources(test_cuda_sequence PRIVATE unit/fake_cuda.c ${CMAKE_SOURCE_DIR}/gpu/cuda_errors.c ${CMAKE_SOURCE_DIR}/gpu/cuda_work.c
     ${CMAKE_SOURCE_DIR}/gpu/cuda_time.c ${CMAKE_SOURCE_DIR}/gpu/cuda_count.c)
   target_include_directories(test_cuda_sequence SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
   # the stand-ins' prototypes are CUDA's
-  set_source_files_properties(unit/test_cuda_sequence.c PROPERTIES COMPILE_OPTIONS -Wno-missing-prototypes)
+  set_source_files_properties(unit/fake_cuda.c PROPERTIES COMPILE_OPTIONS -Wno-missing-prototypes)
 
   rl_unit_test(test_cuda_errors rl_gpu_cuda)
   list(JOIN RL_CUDA_ARCHS "," RL_CUDA_ARCH_LIST)
