@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 """Writes quantile_fixtures.h, the figures that test_quantile.c compares with: quantiles by numpy (method "linear", Hyndman and
-Fan's type 7) and the McKean-Schrader standard error of the median by scipy.stats.mstats.stde_median. Run it by hand
+Fan's type 7) and the McKean-Schrader standard error of the median by scipy.stats.mstats_basic.stde_median. Run it by hand
 when a case is added; numpy and scipy are not needed to build or test."""
 import pathlib
 
 import numpy
 import scipy
-from scipy.stats import mstats
+from scipy.stats import mstats_basic
 
 rng = numpy.random.default_rng(20261129)
 cases = {
@@ -38,7 +38,7 @@ for name, values in cases.items():
     lines.append(f"static const double fixture_{name}[] = {{{', '.join(c(v) for v in data)}}};")
     wanted = ", ".join(c(v) for v in numpy.quantile(data, quantiles, method="linear"))
     # Below 7 values scipy's k is 0 and it indexes from the array's end; that is no reference.
-    error = c(mstats.stde_median(data)) if len(data) >= 7 else "-1"
+    error = c(mstats_basic.stde_median(data)) if len(data) >= 7 else "-1"
     table.append(f'    {{"{name}", fixture_{name}, {len(data)}, {{{wanted}}}, {error}}},')
 lines += [
     "static const struct {",
