@@ -365,22 +365,26 @@ static int run_phases(struct engine *e, struct rl_err *err)
 int engine_run(struct gpu_backend *backend, const struct engine_request *request, const struct engine_events *events,
                struct rl_run **ret_run, struct rl_err *err)
 {
-    struct rl_err own; /* local errors are told apart by their code, also for a caller who wants none */
-    struct rl_err *seen = err ? err : &own;
+    struct rl_err own = {0}; /* local errors are told by warnings; the caller's carrier is for those that end the run */
     struct engine e = {.backend = backend, .request = request, .events = events, .started_ns = rl_monotonic_ns()};
 
-    if (check_request(request, seen))
-        return -1;
+    if (check_request(request, &own))
+        goto failed;
     backend->sizes = request->sizes;
     e.run = rl_run_new();
-    if (!e.run)
-        return rl_fail(seen, RL_E_NO_MEMORY, NULL, "no memory for a run");
+    if (!e.run) {
+        rl_fail(&own, RL_E_NO_MEMORY, NULL, "no memory for a run");
+        goto failed;
+    }
     e.arena = e.run->arena;
     e.run->started_at_ms = rl_now_ms();
-    if (run_phases(&e, seen)) {
-        rl_run_free(e.run);
-        return -1;
-    }
+    if (run_phases(&e, &own))
+        goto failed;
     *ret_run = e.run;
     return 0;
+failed:
+    rl_run_free(e.run);
+    if (err)
+        *err = own;
+    return -1;
 }

@@ -225,15 +225,17 @@ static const char *distrust(struct engine *e, const struct session *s)
 {
     bool any_known = false, any_more = false;
     struct rl_real self = e->run->counters.self_test;
+    const char *absent = "no range was counted";
 
     for (size_t i = 0; i < s->count; i++) {
         struct rl_real dram = dram_of(&s->answers[i].one);
 
+        absent = dram.why ? dram.why : absent;
         any_known = any_known || rl_is_known(dram);
         any_more = any_more || (rl_is_known(dram) && dram.value > 0);
     }
     if (!any_known)
-        return engine_say(e, "none of %zu ranges has DRAM bytes", s->count);
+        return engine_say(e, "none of %zu ranges has DRAM bytes: %s", s->count, absent);
     if (!any_more)
         return engine_say(e, "DRAM bytes are zero in all of %zu ranges", s->count);
     if (self.why)

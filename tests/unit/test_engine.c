@@ -543,6 +543,7 @@ static void test_missing_row_is_partial(void **state)
     assert_true(rl_strings_has(&run->outcome_reasons, "no matmul_naive warm row"));
     assert_int_equal(heard.warnings, 1);
     assert_int_equal(heard.warned, RL_E_OUT_OF_MEMORY);
+    assert_int_equal(err.code, RL_E_NONE);
     row = rl_run_row(run, "matmul_naive");
     assert_true(row->state[RL_WARM].present);
     assert_non_null(strstr(row->state[RL_WARM].time_s.median.why, "does not run"));
