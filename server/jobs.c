@@ -182,7 +182,9 @@ no_device:
 
 static int cancel_queued(struct jobs *jobs, int64_t id, struct rl_err *err)
 {
-    struct store_transition transition = {.id = id, .from = JOB_QUEUED, .to = JOB_CANCELLED, .now_ms = rl_now_ms()};
+    static const struct rl_err cancelled = {.code = RL_E_CANCELLED, .message = "The job was cancelled before it started."};
+    struct store_transition transition = {.id = id, .from = JOB_QUEUED, .to = JOB_CANCELLED, .now_ms = rl_now_ms(),
+                                          .error = &cancelled};
     int64_t run_id;
     return store_job_transition(jobs->store, &transition, &run_id, err);
 }

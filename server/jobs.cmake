@@ -11,3 +11,13 @@ add_library(rl_jobs STATIC
   ${CMAKE_CURRENT_LIST_DIR}/jobs_probe.c
   ${CMAKE_CURRENT_LIST_DIR}/jobs_view.c)
 target_link_libraries(rl_jobs PUBLIC rl_db rl_wire rl_record rl_catalogue rl_base PkgConfig::JANSSON)
+
+# The client. transcript.c makes text from the daemon safe for a terminal.
+pkg_check_modules(CURL REQUIRED IMPORTED_TARGET libcurl>=7.81)
+add_executable(rooflinectl
+  ${CMAKE_CURRENT_LIST_DIR}/ctl_main.c
+  ${CMAKE_CURRENT_LIST_DIR}/ctl_http.c
+  ${CMAKE_CURRENT_LIST_DIR}/ctl_submit.c
+  ${CMAKE_CURRENT_LIST_DIR}/ctl_list.c
+  ${CMAKE_CURRENT_LIST_DIR}/transcript.c)
+target_link_libraries(rooflinectl PRIVATE rl_base PkgConfig::JANSSON PkgConfig::CURL)

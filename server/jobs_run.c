@@ -151,11 +151,12 @@ static void decide(const struct active *active, struct store_transition *ret)
 {
     *ret = (struct store_transition){.id = active->id, .from = JOB_RUNNING, .to = JOB_FAILED, .now_ms = rl_now_ms(),
                                      .error = &active->end.error, .transcript = active->transcript};
+    static const struct rl_err cancelled = {.code = RL_E_CANCELLED, .message = "The job was cancelled while it ran."};
     if (active->end.stuck)
         return; /* a cancelled job's process is gone: this one is not */
     if (active->cancel_requested) {
         ret->to = JOB_CANCELLED;
-        ret->error = NULL;
+        ret->error = &cancelled;
     } else if (active->end.complete) {
         ret->to = JOB_DONE;
         ret->error = NULL;

@@ -1,0 +1,62 @@
+/* What the files of rooflinectl share. */
+#ifndef SERVER_CTL_H
+#define SERVER_CTL_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+#define CTL_PROGRAM        "rooflinectl"
+#define CTL_EXIT_NOT_OK    1   /* the run is refused or partial: measured, but not to be relied on */
+#define CTL_EXIT_INTERRUPT 130 /* as shells say it: 128 + SIGINT */
+
+/* Everything that the command line may set; NULL: not given. */
+struct ctl_options {
+    const char *url, *unix_path, *token_file;
+    const char *sizes, *cache, *kernels, *device, *note, *on_interrupt, *idempotency_key, *predict;
+    const char *state, *limit, *driver, *cuda, *suite, *source, *counters, *outcome, *since, *until;
+    bool json, csv, table, wait, no_counters, help, version;
+    const char *command, *argument;
+};
+/* RL_E_USAGE for what the command does not know. Values point into argv or the environment. */
+int ctl_options_parse(int argc, char **argv, struct ctl_options *ret, struct rl_err *err);
+void ctl_help(void); /* on standard output */
+
+/* ---- ctl_http.c ---- */
+struct ctl_http;
+/* --unix before --url; else ROOFLINED_URL; else http://127.0.0.1:8049. */
+int ctl_http_new(const struct ctl_options *options, struct ctl_http **ret, struct rl_err *err);
+void ctl_http_free(struct ctl_http *http); /* accepts NULL */
+/* One request. body: JSON text or NULL. The answer's bytes go to out (cleared first). An error answer becomes its error;
+ * no answer, or one that is none of rooflined's, RL_E_UNREACHABLE. ret_status may be NULL; when it is not, 503 with a JSON object that
+ * is no error is an answer too (readiness). */
+int ctl_http_send(struct ctl_http *http, const char *method, const char *path, const char *body, const char *idempotency_key,
+                  struct rl_buf *out, long *ret_status, struct rl_err *err);
+/* GET and parse. */
+int ctl_http_get_json(struct ctl_http *http, const char *path, json_t **ret, struct rl_err *err);
+/* Appends "?name=value" or "&name=value", percent-encoded; nothing when value is NULL. */
+int ctl_query(struct rl_buf *path, const char *name, const char *value);
+/* Whether Ctrl-C was pressed; ctl_catch_interrupt makes it so instead of ending the program. */
+void ctl_catch_interrupt(void);
+bool ctl_interrupted(void);
+
+/* ---- ctl_submit.c, ctl_list.c: the commands. They return the exit code, or -1 with err. ---- */
+int ctl_submit(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
+int ctl_cancel(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
+int ctl_jobs(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
+int ctl_runs(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
+int ctl_show(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
+int ctl_transcript(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
+int ctl_devices(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
+int ctl_ready(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
+
+/* Prints bytes from the daemon as they are; a JSON text gets a line feed. 0, or -1 with RL_E_IO. */
+int ctl_print(const struct rl_buf *text, struct rl_err *err);
+/* Text from the daemon, safe for a terminal; "-" for what is no string. In one of 16 buffers that take turns. */
+const char *ctl_text(const json_t *value);
+const char *ctl_member(const json_t *object, const char *name);
+
+#endif

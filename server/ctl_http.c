@@ -1,0 +1,254 @@
+/* HTTP for the client, by libcurl: the only file that includes it. */
+#include <curl/curl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/ctl.h"
+
+#define ANSWER_MAX      (64u * 1024u * 1024u)
+#define TOKEN_MAX       512
+#define CONNECT_LIMIT_S 10L
+#define REQUEST_LIMIT_S 60L
+
+struct ctl_http {
+    CURL *curl;
+    char *base;
+    char authorization[TOKEN_MAX + 32]; /* empty: none */
+    char error[CURL_ERROR_SIZE];
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
+
+void ctl_catch_interrupt(void)
+{
+    struct sigaction action = {.sa_handler = on_interrupt}; /* no SA_RESTART: waiting ends at once */
+    sigaction(SIGINT, &action, NULL);
+}
+
+bool ctl_interrupted(void)
+{
+    return interrupted != 0;
+}
+
+static int on_progress(void *arg, curl_off_t down_total, curl_off_t down, curl_off_t up_total, curl_off_t up)
+{
+    (void)arg, (void)down_total, (void)down, (void)up_total, (void)up;
+    return interrupted != 0;
+}
+
+static size_t on_data(char *data, size_t size, size_t count, void *arg)
+{
+    return rl_buf_add(arg, data, size * count) == 0 ? size * count : 0;
+}
+
+static int read_token(struct ctl_http *http, const char *path, struct rl_err *err)
+{
+    char line[TOKEN_MAX + 2];
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return rl_fail(err, RL_E_IO, "--token-file", "The token file %s cannot be read.", path);
+    bool got = fgets(line, sizeof line, file) != NULL;
+    fclose(file);
+    size_t len = got ? strcspn(line, "\r\n") : 0;
+    bool whole = got && len < TOKEN_MAX;
+    line[got ? len : 0] = '\0';
+    for (size_t i = 0; i < len; i++)
+        whole = whole && line[i] > ' ' && line[i] < 0x7f;
+    if (!whole || len == 0)
+        return rl_fail(err, RL_E_USAGE, "--token-file", "The first line of %s is not a token.", path);
+    snprintf(http->authorization, sizeof http->authorization, "Authorization: Bearer %s", line);
+    return 0;
+}
+
+/* Whether the URL names this machine; a proxy of the environment cannot reach the daemon there. */
+static bool is_loopback(const char *url)
+{
+    CURLU *parts = curl_url();
+    char *host = NULL;
+    bool loopback = false;
+    if (parts != NULL && curl_url_set(parts, CURLUPART_URL, url, 0) == CURLUE_OK &&
+        curl_url_get(parts, CURLUPART_HOST, &host, 0) == CURLUE_OK)
+        loopback = strcmp(host, "localhost") == 0 || strncmp(host, "127.", 4) == 0 || strcmp(host, "[::1]") == 0;
+    curl_free(host);
+    curl_url_cleanup(parts);
+    return loopback;
+}
+
+static int set_up(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err)
+{
+    const char *url = options->url != NULL ? options->url : getenv("ROOFLINED_URL");
+    if (url == NULL || url[0] == '\0')
+        url = "http://127.0.0.1:8049";
+    if (options->unix_path != NULL && options->url != NULL)
+        return rl_fail(err, RL_E_USAGE, "--unix", "Only one of --unix and --url can be used.");
+    http->base = strdup(options->unix_path != NULL ? "http://localhost" : url);
+    if (http->base == NULL)
+        return rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory for the daemon's address.");
+    size_t len = strlen(http->base);
+    while (len > 0 && http->base[len - 1] == '/')
+        http->base[--len] = '\0';
+    if (strncmp(http->base, "http://", 7) != 0 && strncmp(http->base, "https://", 8) != 0)
+        return rl_fail(err, RL_E_USAGE, "--url", "%s is no http:// or https:// address.", http->base);
+    if (options->token_file != NULL && read_token(http, options->token_file, err) != 0)
+        return -1;
+#if LIBCURL_VERSION_NUM >= 0x075500
+    CURLcode code = curl_easy_setopt(http->curl, CURLOPT_PROTOCOLS_STR, "http,https");
+#else
+    CURLcode code = curl_easy_setopt(http->curl, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+#endif
+    if (code == CURLE_OK && options->unix_path != NULL)
+        code = curl_easy_setopt(http->curl, CURLOPT_UNIX_SOCKET_PATH, options->unix_path);
+    if (code == CURLE_OK && (options->unix_path != NULL || is_loopback(http->base)))
+        code = curl_easy_setopt(http->curl, CURLOPT_PROXY, "");
+    if (code != CURLE_OK)
+        return rl_fail(err, RL_E_INTERNAL, NULL, "libcurl: %s.", curl_easy_strerror(code));
+    curl_easy_setopt(http->curl, CURLOPT_ERRORBUFFER, http->error);
+    curl_easy_setopt(http->curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(http->curl, CURLOPT_NOPROGRESS, 0L);
+    curl_easy_setopt(http->curl, CURLOPT_XFERINFOFUNCTION, on_progress);
+    curl_easy_setopt(http->curl, CURLOPT_CONNECTTIMEOUT, CONNECT_LIMIT_S);
+    curl_easy_setopt(http->curl, CURLOPT_TIMEOUT, REQUEST_LIMIT_S);
+    curl_easy_setopt(http->curl, CURLOPT_USERAGENT, CTL_PROGRAM "/" RL_BUILD_ID);
+    curl_easy_setopt(http->curl, CURLOPT_WRITEFUNCTION, on_data);
+    return 0;
+}
+
+int ctl_http_new(const struct ctl_options *options, struct ctl_http **ret, struct rl_err *err)
+{
+    struct ctl_http *http = calloc(1, sizeof *http);
+    if (http == NULL || curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK || (http->curl = curl_easy_init()) == NULL) {
+        free(http);
+        return rl_fail(err, RL_E_NO_MEMORY, NULL, "libcurl could not be started.");
+    }
+    if (set_up(http, options, err) != 0) {
+        ctl_http_free(http);
+        return -1;
+    }
+    *ret = http;
+    return 0;
+}
+
+void ctl_http_free(struct ctl_http *http)
+{
+    if (http == NULL)
+        return;
+    curl_easy_cleanup(http->curl);
+    curl_global_cleanup();
+    explicit_bzero(http->authorization, sizeof http->authorization);
+    free(http->base);
+    free(http);
+}
+
+/* The error of an error answer: the daemon's own when it is one of ours. */
+static int error_of(const struct ctl_http *http, long status, const struct rl_buf *out, struct rl_err *err)
+{
+    json_t *answer = out->len > 0 ? json_loadb(out->data, out->len, JSON_REJECT_DUPLICATES, NULL) : NULL;
+    const json_t *error = json_object_get(answer, "error");
+    const char *id = json_string_value(json_object_get(error, "code"));
+    const char *message = json_string_value(json_object_get(error, "message"));
+    const char *next = json_string_value(json_object_get(error, "next_action"));
+    const char *field = json_string_value(json_object_get(error, "field"));
+    if (id == NULL || message == NULL)
+        rl_fail(err, RL_E_UNREACHABLE, NULL, "%s answered with HTTP status %ld and no error of rooflined.", http->base, status);
+    else if (rl_code_from_id(id) != RL_E_NONE)
+        rl_fail(err, rl_code_from_id(id), field, "%s", ctl_text(json_object_get(error, "message")));
+    else /* a newer daemon's */
+        rl_fail(err, RL_E_INTERNAL, field, "%s: %s (%s)", id, ctl_text(json_object_get(error, "message")), next != NULL ? next : "");
+    json_decref(answer);
+    return -1;
+}
+
+static struct curl_slist *headers_of(const struct ctl_http *http, bool has_body, const char *key, struct rl_err *err)
+{
+    char line[200];
+    struct curl_slist *list = curl_slist_append(NULL, "Accept: application/json");
+    if (has_body)
+        list = curl_slist_append(list, "Content-Type: application/json");
+    if (http->authorization[0] != '\0')
+        list = curl_slist_append(list, http->authorization);
+    if (key != NULL) {
+        snprintf(line, sizeof line, "Idempotency-Key: %s", key);
+        list = curl_slist_append(list, line);
+    }
+    if (list == NULL)
+        rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory for a request.");
+    return list;
+}
+
+int ctl_http_send(struct ctl_http *http, const char *method, const char *path, const char *body, const char *idempotency_key,
+                  struct rl_buf *out, long *ret_status, struct rl_err *err)
+{
+    struct rl_buf url;
+    long status = 0;
+    rl_buf_init(&url, 65536);
+    rl_buf_printf(&url, "%s%s", http->base, path);
+    struct curl_slist *headers = headers_of(http, body != NULL, idempotency_key, err);
+    if (headers == NULL || url.failed) {
+        rl_buf_free(&url);
+        return headers == NULL ? -1 : rl_fail(err, RL_E_URI_TOO_LONG, NULL, "The address is too long.");
+    }
+    rl_buf_clear(out);
+    http->error[0] = '\0';
+    curl_easy_setopt(http->curl, CURLOPT_URL, url.data);
+    curl_easy_setopt(http->curl, CURLOPT_HTTPGET, 1L);
+    curl_easy_setopt(http->curl, CURLOPT_CUSTOMREQUEST, NULL);
+    if (body != NULL) {
+        curl_easy_setopt(http->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)strlen(body));
+        curl_easy_setopt(http->curl, CURLOPT_POSTFIELDS, body);
+    } else if (strcmp(method, "GET") != 0) {
+        curl_easy_setopt(http->curl, CURLOPT_CUSTOMREQUEST, method);
+    }
+    curl_easy_setopt(http->curl, CURLOPT_HTTPHEADER, headers);
+    curl_easy_setopt(http->curl, CURLOPT_WRITEDATA, out);
+    CURLcode code = curl_easy_perform(http->curl);
+    curl_easy_getinfo(http->curl, CURLINFO_RESPONSE_CODE, &status);
+    curl_slist_free_all(headers);
+    rl_buf_free(&url);
+    if (code != CURLE_OK)
+        return rl_fail(err, RL_E_UNREACHABLE, NULL, "rooflined cannot be reached at %s: %s.", http->base,
+                       http->error[0] != '\0' ? http->error : curl_easy_strerror(code));
+    bool answered = status >= 200 && status < 300;
+    if (ret_status != NULL) {
+        *ret_status = status;
+        answered |= status == 503 && out->len > 0 && strncmp(out->data, "{\"error\"", 8) != 0 && out->data[0] == '{';
+    }
+    return answered ? 0 : error_of(http, status, out, err);
+}
+
+int ctl_http_get_json(struct ctl_http *http, const char *path, json_t **ret, struct rl_err *err)
+{
+    struct rl_buf out;
+    rl_buf_init(&out, ANSWER_MAX);
+    int result = ctl_http_send(http, "GET", path, NULL, NULL, &out, NULL, err);
+    json_t *answer = result == 0 && out.len > 0 ? json_loadb(out.data, out.len, JSON_REJECT_DUPLICATES, NULL) : NULL;
+    rl_buf_free(&out);
+    if (result != 0)
+        return -1;
+    if (!json_is_object(answer)) {
+        json_decref(answer);
+        return rl_fail(err, RL_E_UNREACHABLE, NULL, "%s answered with something else than JSON: is it rooflined?", http->base);
+    }
+    *ret = answer;
+    return 0;
+}
+
+int ctl_query(struct rl_buf *path, const char *name, const char *value)
+{
+    if (value == NULL)
+        return 0;
+    char *safe = curl_easy_escape(NULL, value, 0);
+    if (safe == NULL)
+        return -1;
+    int result = rl_buf_printf(path, "%c%s=%s", strchr(path->data, '?') == NULL ? '?' : '&', name, safe);
+    curl_free(safe);
+    return result;
+}

@@ -1,0 +1,209 @@
+/* rooflinectl: the client. Parses the command line and calls the command. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "server/ctl.h"
+
+enum {
+    SUBMIT = 1, JOBS = 2, RUNS = 4, SHOW = 8, CANCEL = 16, DEVICES = 32, READY = 64, TRANSCRIPT = 128,
+    ALL = 255,
+};
+
+static const struct command {
+    const char *name;
+    unsigned bit;
+    const char *argument; /* NULL: takes none */
+    const char *what;
+    int (*run)(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
+} commands[] = {
+    {"submit", SUBMIT, NULL, "queue a verification; with --wait, follow it and print its table", ctl_submit},
+    {"jobs", JOBS, NULL, "list jobs, newest first", ctl_jobs},
+    {"cancel", CANCEL, "JOB", "cancel a job", ctl_cancel},
+    {"transcript", TRANSCRIPT, "JOB", "what the measuring process of a job logged", ctl_transcript},
+    {"runs", RUNS, NULL, "list runs, newest first", ctl_runs},
+    {"show", SHOW, "RUN", "a run as table, JSON or CSV", ctl_show},
+    {"devices", DEVICES, NULL, "list devices and what is possible on each", ctl_devices},
+    {"ready", READY, NULL, "whether a job would be measured now; exits 0 if so", ctl_ready},
+};
+#define COMMAND_COUNT (sizeof commands / sizeof commands[0])
+
+#define AT(member) offsetof(struct ctl_options, member)
+static const struct option {
+    const char *name, *value; /* value NULL: a switch */
+    unsigned commands;
+    size_t at;
+    const char *what;
+} options[] = {
+    {"url", "URL", ALL, AT(url), "the daemon (default http://127.0.0.1:8049; environment: ROOFLINED_URL)"},
+    {"unix", "PATH", ALL, AT(unix_path), "the daemon's Unix socket, instead of --url"},
+    {"token-file", "FILE", ALL, AT(token_file), "file whose first line is the token to send"},
+    {"json", NULL, ALL & ~(unsigned)(CANCEL | TRANSCRIPT), AT(json), "print the daemon's JSON as it is"},
+    {"wait", NULL, SUBMIT, AT(wait), "follow the job to its end and print the table"},
+    {"sizes", "SIZES", SUBMIT | RUNS, AT(sizes), "course or scaled (default for submit: course)"},
+    {"cache", "LIST", SUBMIT, AT(cache), "warm, cold or warm,cold (default: both)"},
+    {"kernels", "LIST", SUBMIT, AT(kernels), "kernel ids with commas between (default: all ten)"},
+    {"no-counters", NULL, SUBMIT, AT(no_counters), "time only: no hardware byte counters"},
+    {"device", "ID", SUBMIT | RUNS, AT(device), "a device's id (default for submit: the first)"},
+    {"note", "TEXT", SUBMIT, AT(note), "free text kept with the job"},
+    {"on-interrupt", "WHAT", SUBMIT, AT(on_interrupt), "fail or retry, when the daemon or node dies (default: fail)"},
+    {"predict", "LIST", SUBMIT, AT(predict), "KERNEL=above, near or below, with commas between: DRAM over asked bytes"},
+    {"idempotency-key", "KEY", SUBMIT, AT(idempotency_key), "the same key and job again gives the same job"},
+    {"state", "STATE", JOBS | SHOW, AT(state), "jobs: queued, running, done, failed, cancelled, interrupted; show: warm or cold"},
+    {"driver", "VERSION", RUNS, AT(driver), "runs with this driver"},
+    {"cuda", "VERSION", RUNS, AT(cuda), "runs with this CUDA version"},
+    {"suite", "SUITE", RUNS, AT(suite), "runs of this suite"},
+    {"source", "SOURCE", RUNS, AT(source), "measured, replayed, imported or any"},
+    {"counters", "WHICH", RUNS, AT(counters), "counter-backed or timed-only"},
+    {"outcome", "OUTCOME", RUNS, AT(outcome), "ok, refused, partial or any (default: ok)"},
+    {"since", "TIME", RUNS, AT(since), "RFC 3339 or a date, inclusive"},
+    {"until", "TIME", RUNS, AT(until), "RFC 3339 or a date, exclusive"},
+    {"limit", "N", JOBS | RUNS, AT(limit), "at most N rows"},
+    {"table", NULL, SHOW, AT(table), "the ten-row table (default)"},
+    {"csv", NULL, SHOW, AT(csv), "CSV, one line per kernel and cache state"},
+    {"help", NULL, ALL, AT(help), "print this and exit"},
+    {"version", NULL, ALL, AT(version), "print the version and exit"},
+};
+#define OPTION_COUNT (sizeof options / sizeof options[0])
+
+void ctl_help(void)
+{
+    puts("Usage: rooflinectl COMMAND [OPTION]…\n\nTalks to rooflined.\n\nCommands:");
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        char left[32];
+        snprintf(left, sizeof left, "%s %s", commands[i].name, commands[i].argument != NULL ? commands[i].argument : "");
+        printf("  %-16s %s\n", left, commands[i].what);
+    }
+    for (size_t c = 0; c <= COMMAND_COUNT; c++) {
+        printf("\nOptions of %s:\n", c < COMMAND_COUNT ? commands[c].name : "all commands");
+        for (size_t i = 0; i < OPTION_COUNT; i++) {
+            bool common = (options[i].commands & ~(unsigned)(CANCEL | TRANSCRIPT)) == (ALL & ~(unsigned)(CANCEL | TRANSCRIPT));
+            if (c < COMMAND_COUNT ? common || (options[i].commands & commands[c].bit) == 0 : !common)
+                continue;
+            char left[40];
+            snprintf(left, sizeof left, "--%s %s", options[i].name, options[i].value != NULL ? options[i].value : "");
+            printf("  %-24s %s\n", left, options[i].what);
+        }
+    }
+    puts("\nCtrl-C during submit --wait leaves the job running and says how to cancel it.\n"
+         "Exit status: 0 done; 1 measured, but the run is refused or partial; otherwise the error's, as in sysexits(3): 64 usage,\n"
+         "69 the daemon cannot be reached or no device is ready, 70 the measurement failed, 75 try again, 77 not permitted.");
+}
+
+static const struct option *find_option(const char *name, size_t len)
+{
+    for (size_t i = 0; i < OPTION_COUNT; i++)
+        if (strlen(options[i].name) == len && strncmp(options[i].name, name, len) == 0)
+            return &options[i];
+    return NULL;
+}
+
+static const struct command *find_command(const char *name)
+{
+    for (size_t i = 0; name != NULL && i < COMMAND_COUNT; i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+static void set_text(struct ctl_options *ret, size_t at, const char *value)
+{
+    memcpy((char *)ret + at, &value, sizeof value);
+}
+
+/* One "--name", "--name=value" or "--name value"; *i moves past what it took. */
+static int take_option(int argc, char **argv, int *i, struct ctl_options *ret, unsigned *used, struct rl_err *err)
+{
+    const char *name = argv[*i] + 2;
+    size_t len = strcspn(name, "=");
+    const struct option *option = find_option(name, len);
+    if (option == NULL)
+        return rl_fail(err, RL_E_USAGE, NULL, "--%.*s is not an option.", (int)len, name);
+    *used |= 1u << (option - options);
+    if (option->value == NULL) {
+        if (name[len] == '=')
+            return rl_fail(err, RL_E_USAGE, NULL, "--%s takes no value.", option->name);
+        *((char *)ret + option->at) = true;
+        return 0;
+    }
+    const char *value = name[len] == '=' ? name + len + 1 : *i + 1 < argc ? argv[++*i] : NULL;
+    if (value == NULL)
+        return rl_fail(err, RL_E_USAGE, NULL, "--%s needs a value: %s.", option->name, option->value);
+    set_text(ret, option->at, value);
+    return 0;
+}
+
+/* Every option given must be one of the command's, and the argument there exactly when the command has one. */
+static int check_command(const struct ctl_options *ret, unsigned used, struct rl_err *err)
+{
+    const struct command *command = find_command(ret->command);
+    if (ret->command == NULL)
+        return rl_fail(err, RL_E_USAGE, NULL, "A command is missing: submit, jobs, cancel, transcript, runs, show, devices or ready.");
+    if (command == NULL)
+        return rl_fail(err, RL_E_USAGE, NULL, "\"%s\" is not a command.", ret->command);
+    for (size_t i = 0; i < OPTION_COUNT; i++)
+        if ((used & (1u << i)) != 0 && (options[i].commands & command->bit) == 0)
+            return rl_fail(err, RL_E_USAGE, NULL, "%s has no option --%s.", command->name, options[i].name);
+    int64_t id;
+    if (command->argument == NULL)
+        return ret->argument == NULL ? 0 : rl_fail(err, RL_E_USAGE, NULL, "%s takes no argument, not \"%s\".", command->name, ret->argument);
+    if (ret->argument == NULL)
+        return rl_fail(err, RL_E_USAGE, NULL, "%s needs a %s's id.", command->name, command->argument[0] == 'J' ? "job" : "run");
+    if (rl_parse_i64(ret->argument, 1, INT64_MAX, &id) != 0)
+        return rl_fail(err, RL_E_USAGE, NULL, "\"%s\" is not an id: ids are digits.", ret->argument);
+    if (ret->json + ret->csv + ret->table > 1)
+        return rl_fail(err, RL_E_USAGE, NULL, "Only one of --table, --json and --csv can be printed.");
+    return 0;
+}
+
+int ctl_options_parse(int argc, char **argv, struct ctl_options *ret, struct rl_err *err)
+{
+    struct ctl_options parsed = {0};
+    unsigned used = 0;
+    bool only_words = false;
+    for (int i = 1; i < argc; i++) {
+        if (!only_words && strcmp(argv[i], "--") == 0) {
+            only_words = true;
+        } else if (!only_words && strncmp(argv[i], "--", 2) == 0) {
+            if (take_option(argc, argv, &i, &parsed, &used, err) != 0)
+                return -1;
+        } else if (!only_words && argv[i][0] == '-' && argv[i][1] != '\0') {
+            return rl_fail(err, RL_E_USAGE, NULL, "%s is not an option: all have long names.", argv[i]);
+        } else if (parsed.command == NULL) {
+            parsed.command = argv[i];
+        } else if (parsed.argument == NULL) {
+            parsed.argument = argv[i];
+        } else {
+            return rl_fail(err, RL_E_USAGE, NULL, "\"%s\" is one word too many.", argv[i]);
+        }
+    }
+    if (!parsed.help && !parsed.version && check_command(&parsed, used, err) != 0)
+        return -1;
+    *ret = parsed;
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct ctl_options given;
+    struct ctl_http *http = NULL;
+    struct rl_err err = {0};
+    if (ctl_options_parse(argc, argv, &given, &err) != 0)
+        return rl_err_print(CTL_PROGRAM, &err);
+    if (given.help) {
+        ctl_help();
+        return 0;
+    }
+    if (given.version) {
+        puts(CTL_PROGRAM " " RL_BUILD_ID);
+        return 0;
+    }
+    int code = ctl_http_new(&given, &http, &err);
+    if (code == 0)
+        code = find_command(given.command)->run(http, &given, &err);
+    ctl_http_free(http);
+    if (code >= 0 && (fflush(stdout) != 0 || ferror(stdout)))
+        code = rl_fail(&err, RL_E_IO, NULL, "Standard output could not be written.");
+    return code < 0 ? rl_err_print(CTL_PROGRAM, &err) : code;
+}
