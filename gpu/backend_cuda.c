@@ -50,7 +50,8 @@ static const struct gpu_backend_ops cuda_backend_ops = {
     .close = cuda_close,
 };
 
-/* CUDA reads these once, at its first call. */
+/* CUDA reads these once, at its first call. To be called while the process has one thread that reads its environment.
+ */
 static int set_environment(const char *uuid, struct rl_err *err)
 {
     if ((uuid && setenv("CUDA_VISIBLE_DEVICES", uuid, 1)) || setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 1) ||
@@ -133,10 +134,12 @@ static int start_device(struct cuda_backend *b, struct rl_err *err)
     if (CUDA_TRY(cudaSetDevice(b->device), err))
         return -1;
     b->started = true;
+    void *marks = NULL;
     if (CUDA_TRY(cudaStreamCreateWithFlags(&b->stream, cudaStreamNonBlocking), err) ||
         CUDA_TRY(cudaEventCreate(&b->begin), err) || CUDA_TRY(cudaEventCreate(&b->end), err) ||
-        CUDA_TRY(cudaHostAlloc((void **)&b->host_marks, 2 * sizeof *b->host_marks, cudaHostAllocDefault), err))
+        CUDA_TRY(cudaHostAlloc(&marks, 2 * sizeof *b->host_marks, cudaHostAllocDefault), err))
         return -1;
+    b->host_marks = marks;
     b->l2_bytes = b->properties.l2CacheSize > 0 ? (uint64_t)b->properties.l2CacheSize : 0;
     cuda_find_own_pid(b, listed ? &before : NULL);
     return 0;
@@ -154,12 +157,8 @@ int gpu_backend_open_cuda(const char *uuid, struct gpu_backend **ret, struct rl_
     b->lock_fd = -1;
     int count = 0;
     struct rl_err why = {0};
-    if (set_environment(uuid, &why) || cuda_start(&count, &why)) {
-        if (uuid && why.code == RL_E_NO_DEVICE)
-            rl_fail(&why, RL_E_DEVICE_GONE, "device", "CUDA sees no device %s", uuid);
-        goto fail;
-    }
-    if (choose_device(b, uuid, count, &why) || open_nvml(b, &why) || lock_device(b, &why) || start_device(b, &why))
+    if (set_environment(uuid, &why) || cuda_start(uuid, &count, &why) || choose_device(b, uuid, count, &why) ||
+        open_nvml(b, &why) || lock_device(b, &why) || start_device(b, &why))
         goto fail;
     *ret = &b->base;
     return 0;
@@ -211,7 +210,7 @@ int gpu_backend_list_cuda(struct rl_arena *arena, struct rl_device *ret_devices,
     struct nvml *nvml = NULL;
     struct rl_err why = {0};
     int result = -1;
-    if (set_environment(NULL, err) || cuda_start(&count, err))
+    if (set_environment(NULL, err) || cuda_start(NULL, &count, err))
         return -1;
     if (nvml_open(NULL, &nvml, &why) && why.code == RL_E_DRIVER_MISMATCH) {
         if (err)

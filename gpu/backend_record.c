@@ -66,6 +66,24 @@ static int put_header(struct recorder *r, const struct rl_device *device, const 
     return bad;
 }
 
+/* Passes on why inner does not hold the GPU for itself, and keeps it: a replay is flagged as the run was. */
+static int note_sharing(struct recorder *r, bool counted, struct rl_err *err)
+{
+    struct recording_key key = {.op = RECORDING_SHARING, .sizes = r->backend.sizes};
+    const char *why = r->backend.shared_why = r->inner->shared_why;
+    json_t *entry = recording_find(r->recording, &key);
+    if (!why && !entry)
+        return 0;
+    if (!entry) {
+        if (recording_put(r->recording, &key, json_pack("{s:n, s:n}", "opened", "counted")) != 0)
+            return no_memory(err);
+        entry = recording_find(r->recording, &key);
+    }
+    if (!counted && json_object_set_new(entry, "opened", why ? json_string(why) : json_null()) != 0)
+        return no_memory(err);
+    return json_object_set_new(entry, "counted", why ? json_string(why) : json_null()) == 0 ? 0 : no_memory(err);
+}
+
 static int identify(struct gpu_backend *b, struct rl_arena *arena, struct rl_device *ret_device,
                     struct rl_environment *ret_environment, struct rl_err *err)
 {
@@ -78,6 +96,8 @@ static int identify(struct gpu_backend *b, struct rl_arena *arena, struct rl_dev
         return -1;
     if (put_header(r, &device, &environment) != 0)
         return no_memory(err);
+    if (note_sharing(r, false, err) != 0)
+        return -1;
     r->driver_calls = 0;
     *ret_device = device;
     *ret_environment = environment;
@@ -230,7 +250,7 @@ static int count(struct gpu_backend *b, struct rl_arena *arena, const struct gpu
         if (recording_put(r->recording, &key, recording_from_counts(&answers[i])) != 0)
             return no_memory(err);
     }
-    return 0;
+    return note_sharing(r, true, err);
 }
 
 static int profile(struct gpu_backend *b, const struct gpu_work *works, size_t work_count, struct rl_err *err)

@@ -24,6 +24,13 @@ static struct fault_moment moment_of(const struct replay *r, enum recording_op o
     return moment;
 }
 
+/* Why the recorded run did not hold the GPU for itself; NULL when it did. */
+static const char *sharing(const struct replay *r, const char *moment)
+{
+    struct recording_key key = {.op = RECORDING_SHARING, .sizes = r->backend.sizes};
+    return json_string_value(json_object_get(recording_find(r->recording, &key), moment));
+}
+
 static int identify(struct gpu_backend *b, struct rl_arena *arena, struct rl_device *ret_device,
                     struct rl_environment *ret_environment, struct rl_err *err)
 {
@@ -34,6 +41,7 @@ static int identify(struct gpu_backend *b, struct rl_arena *arena, struct rl_dev
     struct rl_environment environment;
     json_object_clear(r->cursors); /* a run begins */
     r->driver_calls = 0;
+    b->shared_why = sharing(r, "opened");
     if (faults_strike(r->faults, &moment, &hits, err) != 0 ||
         rl_device_from_json(json_object_get(r->recording->header, "device"), arena, &device, err) != 0 ||
         rl_environment_from_json(json_object_get(r->recording->header, "environment"), arena, &environment, err) != 0)
@@ -264,6 +272,7 @@ static int refuse_session(const json_t *fault, struct rl_arena *arena, struct gp
     if (!status || !why)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for the counter session");
     memset(session, 0, sizeof *session);
+    session->chip = (struct rl_text){NULL, why};
     session->counters.status = status;
     session->counters.why = (struct rl_text){why, NULL};
     session->counters.passes = (struct rl_count){0, why};
@@ -332,6 +341,7 @@ static int count(struct gpu_backend *b, struct rl_arena *arena, const struct gpu
         if (count_item(r, arena, &items[i], &session, refused, &answers[i], err) != 0)
             return -1;
     }
+    b->shared_why = sharing(r, "counted");
     *ret_session = session;
     return 0;
 }

@@ -25,7 +25,6 @@ struct counters {
     CUresult (*synchronize)(void);
     char chip[32];
     uint8_t *availability;
-    bool initialized;
     CUpti_RangeProfiler_Object *profiler; /* not NULL between set_begin and set_end */
     struct counter_plan plan;
     uint8_t *image;
@@ -109,10 +108,25 @@ static int get_availability(struct counters *c, struct rl_err *err)
     return 0;
 }
 
+/* Once a process; never undone, since sessions and chip names may follow one another. */
+static int initialize(const struct cupti_api *api, struct rl_err *err)
+{
+    static bool initialized;
+    if (initialized)
+        return 0;
+    CUpti_Profiler_Initialize_Params p = {.structSize = CUpti_Profiler_Initialize_Params_STRUCT_SIZE};
+    CUptiResult result = api->cuptiProfilerInitialize(&p);
+    if (result != CUPTI_SUCCESS)
+        return cupti_fail(err, result, "cuptiProfilerInitialize");
+    initialized = true;
+    return 0;
+}
+
 int counters_device_chip(int cuda_device, char *text, size_t size, struct rl_err *err)
 {
     const struct cupti_api *api = cupti_api_load(err);
-    if (!api)
+    /* 13.0 crashes in cuptiDeviceGetChipName when the profiler was not initialized before (H200, 2026-11-29) */
+    if (!api || initialize(api, err))
         return -1;
     CUpti_Device_GetChipName_Params p = {.structSize = CUpti_Device_GetChipName_Params_STRUCT_SIZE};
     p.deviceIndex = (size_t)cuda_device;
@@ -131,11 +145,8 @@ static int open_session(struct counters *c, int cuda_device, struct rl_err *err)
         return -1;
     if (get_current(&c->context) != CUDA_SUCCESS || !c->context)
         return rl_fail(err, RL_E_INTERNAL, NULL, "counters_open was called without a current CUDA context");
-    CUpti_Profiler_Initialize_Params init = {.structSize = CUpti_Profiler_Initialize_Params_STRUCT_SIZE};
-    CUptiResult result = c->api->cuptiProfilerInitialize(&init);
-    if (result != CUPTI_SUCCESS)
-        return cupti_fail(err, result, "cuptiProfilerInitialize");
-    c->initialized = true;
+    if (initialize(c->api, err))
+        return -1;
     if (check_support(c, cuda_device, err) || counters_device_chip(cuda_device, c->chip, sizeof c->chip, err))
         return -1;
     return get_availability(c, err);
@@ -405,10 +416,6 @@ void counters_close(struct counters *c)
     if (!c)
         return;
     drop_set(c);
-    if (c->initialized) {
-        CUpti_Profiler_DeInitialize_Params p = {.structSize = CUpti_Profiler_DeInitialize_Params_STRUCT_SIZE};
-        c->api->cuptiProfilerDeInitialize(&p);
-    }
     free(c->availability);
     free(c->ranges);
     free(c);

@@ -64,9 +64,10 @@ static int count_warm(struct job *job, size_t i, struct rl_err *err)
 {
     const struct gpu_count_item *item = &job->items[i];
     char name[NAME_MAX_BYTES];
-    if (cuda_prepare(&job->b->base, &item->work, err) || cuda_launch(job->b, &item->work, CUDA_WARM_UP, err) ||
+    if (cuda_prepare(&job->b->base, &item->work, err) ||
+        cuda_launch(job->b, &item->work, gpu_warm_up(item->launches), err) ||
         range(job, range_name(name, "one", i), &item->work, item->launches, false, err) ||
-        cuda_launch(job->b, &item->work, CUDA_WARM_UP, err) ||
+        cuda_launch(job->b, &item->work, gpu_warm_up(item->launches), err) ||
         range(job, range_name(name, "four", i), &item->work, 4 * item->launches, false, err))
         return -1;
     return 0;

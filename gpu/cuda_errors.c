@@ -71,8 +71,9 @@ int cuda_check(cudaError_t error, const char *call, struct rl_err *err)
                    cudaGetErrorName(error), (int)error, cudaGetErrorString(error), hint(error));
 }
 
-/* CUDA says "no device" also where the driver's kernel module is not loaded; NVML tells them apart. */
-static int no_device(struct rl_err *err)
+/* CUDA says "no device" also where the driver's kernel module is not loaded, or where it was told to see another;
+ * NVML tells them apart. */
+static int no_device(const char *uuid, struct rl_err *err)
 {
     struct nvml *nvml = NULL;
     struct rl_err why = {0};
@@ -86,12 +87,15 @@ static int no_device(struct rl_err *err)
     nvml_close(nvml);
     if (result || count == 0)
         return rl_fail(err, RL_E_NO_DEVICE, NULL, "neither CUDA nor NVML sees a device");
+    if (uuid)
+        return rl_fail(err, RL_E_DEVICE_GONE, "device", "CUDA does not see %s; NVML sees %u other or hidden GPUs", uuid,
+                       count);
     return rl_fail(
         err, RL_E_NO_DEVICE, NULL,
         "CUDA sees no device, NVML sees %u: they are hidden by CUDA_VISIBLE_DEVICES or by device permissions", count);
 }
 
-int cuda_start(int *ret_count, struct rl_err *err)
+int cuda_start(const char *uuid, int *ret_count, struct rl_err *err)
 {
     /* the runtime answers 0 where it finds no libcuda, and "insufficient driver" for every other call */
     int driver = 0;
@@ -106,7 +110,7 @@ int cuda_start(int *ret_count, struct rl_err *err)
     cudaError_t error = cudaGetDeviceCount(&count);
     if (error == cudaErrorNoDevice || (error == cudaSuccess && count == 0)) {
         (void)cudaGetLastError();
-        return no_device(err);
+        return no_device(uuid, err);
     }
     if (cuda_check(error, "cudaGetDeviceCount", err))
         return -1;

@@ -14,7 +14,7 @@
 #include "nvml.h"
 
 #define CUDA_SEED         0x526f6f664c696e65ull /* of all inputs: what is measured is the same data in every run */
-#define CUDA_WARM_UP      3                     /* launches before a warm batch, timed or counted */
+#define CUDA_SPIN_UNIT    "fp32_fma"            /* the load that brings the clock up */
 #define CUDA_LAUNCHES_MAX 1000000
 #define CUDA_UUID_TEXT    64
 
@@ -64,8 +64,9 @@ enum rl_code cuda_error_code(cudaError_t error);
 int cuda_check(cudaError_t error, const char *call, struct rl_err *err);
 #define CUDA_TRY(call, err) cuda_check((cudaError_t)(call), #call, err)
 /* Starts CUDA without a context. Devices that it sees in *ret_count, at least one. Names what is missing: a driver, a
- * newer driver, a device. */
-int cuda_start(int *ret_count, struct rl_err *err);
+ * newer driver, a device. uuid is what CUDA_VISIBLE_DEVICES was set to, or NULL: where other GPUs are there, it is
+ * RL_E_DEVICE_GONE that CUDA does not see this one. */
+int cuda_start(const char *uuid, int *ret_count, struct rl_err *err);
 /* "GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx" */
 void cuda_uuid_text(const cudaUUID_t *uuid, char text[CUDA_UUID_TEXT]);
 /* Whether text may be a device's UUID, or the beginning of one as CUDA_VISIBLE_DEVICES takes it. */

@@ -67,7 +67,7 @@ int cuda_warm(struct gpu_backend *b, const struct gpu_work *work, int64_t launch
         return rl_fail(err, RL_E_INTERNAL, work->unit->id, "a batch of %lld launches is not between 1 and %d",
                        (long long)launches, CUDA_LAUNCHES_MAX);
     /* nothing waits in between: while the warm-up runs, the host is ahead with the batch */
-    if (cuda_launch(cuda, work, CUDA_WARM_UP, err) || mark(cuda, 0, err) ||
+    if (cuda_launch(cuda, work, gpu_warm_up(launches), err) || mark(cuda, 0, err) ||
         CUDA_TRY(cudaEventRecord(cuda->begin, cuda->stream), err) || cuda_launch(cuda, work, launches, err) ||
         CUDA_TRY(cudaEventRecord(cuda->end, cuda->stream), err) || mark(cuda, 1, err) ||
         finish(cuda, work, launches, &got, err) || clock_inside(cuda, work, &got.sm_hz, err))
@@ -134,11 +134,11 @@ static int spin_batch(struct cuda_backend *cuda, const struct rl_unit_ops *ops, 
 int cuda_spin(struct gpu_backend *b, unsigned step, double *ret_sm_hz, struct rl_err *err)
 {
     struct cuda_backend *cuda = (struct cuda_backend *)b;
-    const struct rl_unit_ops *ops = rl_unit_ops_find("fp32_fma");
+    const struct rl_unit_ops *ops = rl_unit_ops_find(CUDA_SPIN_UNIT);
     double time_s = 0, hz = 0;
     (void)step;
     if (!ops)
-        return rl_fail(err, RL_E_INTERNAL, NULL, "there is no fp32_fma to spin with");
+        return rl_fail(err, RL_E_INTERNAL, NULL, "there is no %s to spin with", CUDA_SPIN_UNIT);
     if (spin_memory(cuda, ops, err))
         return -1;
     if (!cuda->spin_launches) {

@@ -6,10 +6,9 @@
 #include "base/num.h"
 #include "cuda_private.h"
 
-#define ALIGNMENT    512 /* launch.h: offsets inside an arena are multiples of this */
-#define FLUSH_TIMES  4   /* METHOD "Cache states": the L2 is emptied by reading a buffer of 4 x its size */
-#define FLUSH_GRAIN  4096
-#define CEILING_UNIT "fp32_fma" /* the load of spin */
+#define ALIGNMENT   512 /* launch.h: offsets inside an arena are multiples of this */
+#define FLUSH_TIMES 4   /* METHOD "Cache states": the L2 is emptied by reading a buffer of 4 x its size */
+#define FLUSH_GRAIN 4096
 
 const struct rl_unit_ops *cuda_ops(const struct gpu_work *work, struct rl_err *err)
 {
@@ -65,9 +64,9 @@ static int largest_arena(const struct gpu_work *works, size_t count, uint64_t *r
 
 static int spin_bytes(struct cuda_backend *cuda, uint64_t *ret, struct rl_err *err)
 {
-    const struct rl_unit_ops *ops = rl_unit_ops_find(CEILING_UNIT);
+    const struct rl_unit_ops *ops = rl_unit_ops_find(CUDA_SPIN_UNIT);
     if (!ops || ops->unit->dims(RL_COURSE, cuda->l2_bytes, &cuda->spin_dims))
-        return rl_fail(err, RL_E_INTERNAL, NULL, "there is no %s to spin with", CEILING_UNIT);
+        return rl_fail(err, RL_E_INTERNAL, NULL, "there is no %s to spin with", CUDA_SPIN_UNIT);
     *ret = ops->arena_bytes(&cuda->spin_dims);
     return 0;
 }
@@ -91,14 +90,14 @@ static int drop_persisting_l2(const struct cuda_backend *cuda, struct rl_err *er
 {
     if (cuda->properties.persistingL2CacheMaxSize <= 0)
         return 0;
-    if (CUDA_TRY(cudaCtxResetPersistingL2Cache(), err))
-        return -1;
-    cudaError_t error = cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 0);
+    cudaError_t error = cudaCtxResetPersistingL2Cache();
+    if (error == cudaSuccess)
+        error = cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 0);
     if (error == cudaErrorUnsupportedLimit || error == cudaErrorNotSupported || error == cudaErrorInvalidValue) {
         (void)cudaGetLastError(); /* MIG and MPS do not let a client set it, and have none to set aside */
         return 0;
     }
-    return cuda_check(error, "cudaDeviceSetLimit(persisting L2)", err);
+    return cuda_check(error, "resetting the persisting L2", err);
 }
 
 static int fill_flush_buffers(struct cuda_backend *cuda, struct rl_err *err)

@@ -20,7 +20,6 @@ CUptiResult CUPTIAPI cuptiGetVersion(uint32_t *version);
     X(cuptiGetResultString)                                                                                            \
     X(cuptiDeviceGetChipName)                                                                                          \
     X(cuptiProfilerInitialize)                                                                                         \
-    X(cuptiProfilerDeInitialize)                                                                                       \
     X(cuptiProfilerDeviceSupported)                                                                                    \
     X(cuptiProfilerGetCounterAvailability)                                                                             \
     X(cuptiProfilerHostInitialize)                                                                                     \

@@ -258,22 +258,11 @@ void engine_check_flop(struct engine *e)
                     uncounted ? engine_say(e, "%s: %s", uncounted->kernel, uncounted->flop_counted.why) : "no row");
 }
 
-/* How far bytes per launch at N and 4 N are apart, relative to the larger; 0 within the counter's floor. */
-static double unsteadiness(const struct engine *e, const struct rl_row_state *row)
-{
-    double one = row->bytes.dram.value, four = row->bytes.dram_4n.value, apart = fabs(one - four);
-    struct rl_real floor = e->run->counters.floor_dram_bytes;
-
-    if (rl_is_known(floor) && apart <= RL_FLOOR_FACTOR * floor.value / (double)row->time_s.launches)
-        return 0;
-    return apart > 0 ? apart / fmax(one, four) : 0;
-}
-
 void engine_check_steady(struct engine *e)
 {
     const char *name = "steady";
-    const char *title =
-        "warm DRAM bytes per launch at N and 4 N launches agree within 1 percent or the counter's floor";
+    const char *title = "warm DRAM bytes per launch at N and 4 N launches agree within 1 percent, the counter's floor "
+                        "or 0.0001 of the asked bytes";
     const struct rl_row *worst = NULL;
     const char *missing = NULL;
     double worst_off = -1;
@@ -290,8 +279,8 @@ void engine_check_steady(struct engine *e)
                         : engine_say(e, "%s: %s", row->kernel, bytes->dram.why ? bytes->dram.why : bytes->dram_4n.why);
             continue;
         }
-        if (unsteadiness(e, &row->state[RL_WARM]) > worst_off) {
-            worst_off = unsteadiness(e, &row->state[RL_WARM]);
+        if (rl_unsteadiness(e->run, row) > worst_off) {
+            worst_off = rl_unsteadiness(e->run, row);
             worst = row;
         }
     }
@@ -354,8 +343,9 @@ void engine_check_clock(struct engine *e)
         return;
     }
     add(e, name, title, false, e->spin.steady && moved == 0 ? PASSED : FAILED,
-        engine_say(e, "%s after %u spins, last %.0f MHz; moved within %u of %u rows and ceilings, first %s",
-                   e->spin.steady ? "steady" : "never steady", e->spin.steps, e->spin.hz / 1e6, moved, total, first));
+        engine_say(e, "%s after %u spins, last %.0f MHz; moved within %u of %u rows and ceilings%s%s",
+                   e->spin.steady ? "steady" : "never steady", e->spin.steps, e->spin.hz / 1e6, moved, total,
+                   moved ? ", first " : "", moved ? first : ""));
 }
 
 void engine_check_shared(struct engine *e)

@@ -14,6 +14,7 @@
 
 #include "base/time.h"
 
+#define SYSTEM_PARENT    "/run/lock" /* absent from some containers */
 #define SYSTEM_DIRECTORY "/run/lock/rooflined"
 #define POLL_MS          20
 
@@ -21,8 +22,11 @@ int gpu_lock_directory(char *path, size_t size, struct rl_err *err)
 {
     struct stat status;
     /* only root may make it: /run/lock is writable for all, and a directory of some user's would shut the others out */
-    if (geteuid() == 0 && mkdir(SYSTEM_DIRECTORY, 0755) == 0)
-        (void)chmod(SYSTEM_DIRECTORY, 0755);
+    if (geteuid() == 0) { /* a failure shows in the look that follows */
+        (void)mkdir(SYSTEM_PARENT, 0755);
+        if (mkdir(SYSTEM_DIRECTORY, 0755) == 0)
+            (void)chmod(SYSTEM_DIRECTORY, 0755); /* whatever the umask is: others have to get in */
+    }
     if (lstat(SYSTEM_DIRECTORY, &status) == 0 && S_ISDIR(status.st_mode)) {
         snprintf(path, size, "%s", SYSTEM_DIRECTORY);
         return 0;

@@ -9,6 +9,7 @@ static const char *const op_names[RECORDING_OP_COUNT] = {
     [RECORDING_CARD_STATE] = "card_state", [RECORDING_DRIVER_NOW] = "driver_now", [RECORDING_SPIN] = "spin",
     [RECORDING_DESCRIBE] = "describe",     [RECORDING_CHECK] = "check",           [RECORDING_WARM] = "warm",
     [RECORDING_COLD] = "cold",             [RECORDING_COUNT] = "count",           [RECORDING_SESSION] = "session",
+    [RECORDING_SHARING] = "sharing",
     [RECORDING_IDENTIFY] = "identify",     [RECORDING_RESERVE] = "reserve",       [RECORDING_PREPARE] = "prepare",
     [RECORDING_PROFILE] = "profile",       [RECORDING_LINE] = "line",
 };

@@ -32,6 +32,7 @@ enum recording_op {
     RECORDING_COLD,
     RECORDING_COUNT,
     RECORDING_SESSION,
+    RECORDING_SHARING, /* there only when a lock could not be taken */
     RECORDING_KEYED, /* ops above have entries; those below can only fail */
     RECORDING_IDENTIFY = RECORDING_KEYED,
     RECORDING_RESERVE,

@@ -315,6 +315,7 @@ json_t *recording_from_session(const struct gpu_count_session *session)
     set(o, &bad, "reason", recording_from_text(counters->why));
     set(o, &bad, "metrics", metrics);
     set(o, &bad, "passes", from_count(counters->passes));
+    set(o, &bad, "chip", recording_from_text(session->chip));
     set(o, &bad, "empty", from_range(&session->empty));
     set(o, &bad, "flush", flush);
     return finished(o, bad);
@@ -361,6 +362,7 @@ int recording_to_session(const json_t *entry, struct rl_arena *arena, struct gpu
     session.counters.why = members_text(&m, "reason");
     to_metrics(&m, &session.counters);
     session.counters.passes = members_count(&m, "passes");
+    session.chip = members_text(&m, "chip");
     session.empty = to_range(&m, "empty");
     const json_t *flush = members_take(&m, "flush");
     session.flush_count = json_array_size(flush);
@@ -425,6 +427,22 @@ static int check_driver(const json_t *entry, struct rl_arena *arena, struct rl_e
     return members_end(&m);
 }
 
+/* Why the GPU was not locked when the backend was opened, and after counting; null: it was. */
+static int check_sharing(const json_t *entry, struct rl_err *err)
+{
+    static const char *const names[] = {"opened", "counted"};
+    struct members m;
+    members_begin(&m, entry, NULL, err);
+    members_skip_key(&m);
+    for (size_t i = 0; i < 2; i++) {
+        if (json_is_null(json_object_get(entry, names[i])))
+            members_take(&m, names[i]);
+        else
+            members_string(&m, names[i]);
+    }
+    return members_end(&m);
+}
+
 int recording_entry_check(enum recording_op op, const json_t *entry, struct rl_err *err)
 {
     union {
@@ -450,6 +468,8 @@ int recording_entry_check(enum recording_op op, const json_t *entry, struct rl_e
         rc = recording_to_session(entry, arena, &unused.session, err);
     else if (op == RECORDING_DRIVER_NOW)
         rc = check_driver(entry, arena, err);
+    else if (op == RECORDING_SHARING)
+        rc = check_sharing(entry, err);
     else
         rc = check_series(entry, op != RECORDING_SPIN, err);
     rl_arena_free(arena);

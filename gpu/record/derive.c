@@ -6,7 +6,7 @@
 
 #include "base/num.h"
 
-static const char why_settled[] = "the settled bytes are below three spreads of the flush alone";
+static const char why_settled[] = RL_WHY_SETTLED;
 static const char why_at_floor[] = "the DRAM bytes are at the counter's floor";
 static const char why_no_flop[] = "the kernel does no floating-point work";
 static const char why_no_memory[] = "memory ran out";
@@ -54,7 +54,8 @@ static void derive_ceiling(struct rl_ceiling *ceiling)
     ceiling->percent_of_nominal = percent(ceiling->value, ceiling->nominal);
 }
 
-static struct rl_real ceiling_value(const struct rl_run *run, const char *name, enum rl_state state, const char *why_absent)
+static struct rl_real ceiling_value(const struct rl_run *run, const char *name, enum rl_state state,
+                                    const char *why_absent)
 {
     const struct rl_ceiling *ceiling = rl_run_ceiling(run, name, state);
     if (ceiling == NULL)
@@ -67,7 +68,8 @@ static struct rl_real ceiling_value(const struct rl_run *run, const char *name, 
 static struct rl_real copy_ceiling(const struct rl_run *run, enum rl_state state)
 {
     return ceiling_value(run, "dram_copy", state,
-                         state == RL_COLD ? "the run has no cold dram_copy ceiling" : "the run has no warm dram_copy ceiling");
+                         state == RL_COLD ? "the run has no cold dram_copy ceiling"
+                                          : "the run has no warm dram_copy ceiling");
 }
 
 static struct rl_real fma_ceiling(const struct rl_run *run)
@@ -219,8 +221,10 @@ static void derive_levels(struct view *v)
     struct rl_real time = v->s->time_s.median;
     static const char why_zero[] = "the median time is zero";
     v->level[DRAM] = percent(v->s->dram_byte_per_s, v->roof);
-    v->level[L2] = percent(quotient(bytes->l2_sm, time, why_zero), ceiling_value(v->run, "l2_read", v->state, "no L2 roof"));
-    v->level[L1] = percent(quotient(bytes->l1, time, why_zero), ceiling_value(v->run, "l1_read", v->state, "no L1 roof"));
+    v->level[L2] =
+        percent(quotient(bytes->l2_sm, time, why_zero), ceiling_value(v->run, "l2_read", v->state, "no L2 roof"));
+    v->level[L1] =
+        percent(quotient(bytes->l1, time, why_zero), ceiling_value(v->run, "l1_read", v->state, "no L1 roof"));
     v->level[COMPUTE] = percent(v->s->flop_per_s, v->fma);
 }
 
@@ -282,10 +286,12 @@ static void derive_advice(const struct view *v)
     char number[32];
     const char *why = !rl_is_known(ratio) && !little ? ratio.why : NULL;
     if (why == NULL && !little && ratio.value > RL_ACCESS_DRAM_PER_ASK) {
-        set_advice(v, "fix_access",
-                   rl_arena_printf(arena, "DRAM moves %s bytes for each byte that the kernel asks for. Fix the access pattern "
-                                   "first: let neighbouring threads use every byte of a sector while it is in the cache.",
-                                   fixed(number, ratio.value, 2)));
+        set_advice(
+            v, "fix_access",
+            rl_arena_printf(arena,
+                            "DRAM moves %s bytes for each byte that the kernel asks for. Fix the access pattern "
+                            "first: let neighbouring threads use every byte of a sector while it is in the cache.",
+                            fixed(number, ratio.value, 2)));
         return;
     }
     if (why == NULL && best == LEVEL_COUNT)
@@ -298,19 +304,26 @@ static void derive_advice(const struct view *v)
     fixed(number, v->level[best].value, 0);
     if (v->level[best].value >= RL_AT_CEILING_PERCENT)
         set_advice(v, "change_algorithm",
-                   rl_arena_printf(arena, "At the ceiling: %s runs at %s percent of its measured roof. This code is as good as its "
-                                   "data flow allows, so change the algorithm: %s.", level_names[best], number,
-                                   best == COMPUTE ? "fewer operations per result"
-                                                   : "fewer bytes per result, by larger tiles, fusion or another formulation"));
+                   rl_arena_printf(
+                       arena,
+                       "At the ceiling: %s runs at %s percent of its measured roof. This code is as good as its "
+                       "data flow allows, so change the algorithm: %s.",
+                       level_names[best], number,
+                       best == COMPUTE ? "fewer operations per result"
+                                       : "fewer bytes per result, by larger tiles, fusion or another formulation"));
     else
-        set_advice(v, "fix_kernel",
-                   rl_arena_printf(arena, "Below every measured roof: the nearest is %s at %s percent. Fix the kernel: find what it "
-                                   "waits for, then give each SM more independent work in flight.", level_names[best], number));
+        set_advice(
+            v, "fix_kernel",
+            rl_arena_printf(arena,
+                            "Below every measured roof: the nearest is %s at %s percent. Fix the kernel: find what it "
+                            "waits for, then give each SM more independent work in flight.",
+                            level_names[best], number));
 }
 
 /* ---- flags ---- */
 
-static const char *const rule_flags[] = {"cache_resident", "at_floor", "writeback_unpaid", "not_steady", "above_ceiling"};
+static const char *const rule_flags[] = {"cache_resident", "at_floor", "writeback_unpaid", "not_steady",
+                                         "above_ceiling"};
 
 static void drop_rule_flags(struct rl_arena *arena, struct rl_strings *flags)
 {
@@ -328,13 +341,24 @@ static void drop_rule_flags(struct rl_arena *arena, struct rl_strings *flags)
     *flags = (struct rl_strings){items, kept};
 }
 
+double rl_unsteadiness(const struct rl_run *run, const struct rl_row *row)
+{
+    const struct rl_row_state *s = &row->state[RL_WARM];
+    struct rl_real one = s->bytes.dram, four = s->bytes.dram_4n, floor = run->counters.floor_dram_bytes;
+    if (!rl_is_known(one) || !rl_is_known(four))
+        return NAN;
+    double apart = fabs(one.value - four.value);
+    if (rl_is_known(floor) && s->time_s.launches > 0 &&
+        apart <= RL_FLOOR_FACTOR * floor.value / (double)s->time_s.launches)
+        return 0;
+    if (!row->ask_bytes.why && apart <= RL_STEADY_ASK * (double)row->ask_bytes.value)
+        return 0;
+    return apart > 0 ? apart / fmax(one.value, four.value) : 0;
+}
+
 static bool is_unsteady(const struct view *v)
 {
-    const struct rl_bytes *bytes = &v->s->bytes;
-    if (v->state != RL_WARM || !rl_is_known(bytes->dram) || !rl_is_known(bytes->dram_4n))
-        return false;
-    double apart = fabs(bytes->dram.value - bytes->dram_4n.value);
-    return apart > RL_STEADY_RATIO * fmax(bytes->dram.value, bytes->dram_4n.value) && apart > v->floor_bytes;
+    return v->state == RL_WARM && rl_unsteadiness(v->run, v->row) > RL_STEADY_RATIO;
 }
 
 static void derive_flags(const struct view *v)

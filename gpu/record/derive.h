@@ -14,6 +14,14 @@
 #define RL_LATENCY_PERCENT 60.0       /* no measured level above: neither memory nor compute binds */
 #define RL_AT_CEILING_PERCENT 80.0    /* best level at or above: at the ceiling */
 
+/* The reason of settled bytes too small to tell, by which rl_derive knows again that they are next to nothing: whoever makes such
+ * a value unknown before (a difference below 0 cannot stand in a record) uses these words. */
+#define RL_WHY_SETTLED "the settled bytes are below three spreads of the flush alone"
+
+/* A difference that changes no printed DRAM/ask (four decimals). A cache-resident kernel moves next to nothing, and what else
+ * touches DRAM meanwhile is seen beside it: 512 x 512 matmuls read 15 to 3,800 bytes a launch of 1.07 GB asked (H200, 2026-11-29). */
+#define RL_STEADY_ASK 0.0001
+
 /* Fills every derived member of run from its measured ones. A quotient with an unknown part is unknown with that part's
  * reason. Idempotent. Needed: times, bytes, flop, ask bytes, ceilings' work and times, counters' floor and spread.
  *
@@ -38,5 +46,10 @@
  *              other names are kept.
  */
 void rl_derive(struct rl_run *run);
+
+/* How far a warm row's DRAM bytes per launch at N and 4 N launches are apart, relative to the larger: at most RL_STEADY_RATIO is
+ * steady. 0 within the counter's floor (RL_FLOOR_FACTOR x floor, per launch), and where the difference is below RL_STEADY_ASK of the
+ * asked bytes. NaN when either count is unknown. */
+double rl_unsteadiness(const struct rl_run *run, const struct rl_row *row);
 
 #endif

@@ -46,7 +46,6 @@ static int identify(struct gpu_backend *b, struct rl_arena *arena, struct rl_dev
     *ret = (struct rl_device){.id = "GPU-00000000-0000-0000-0000-000000000001", .name = "Model card"};
     rl_device_unknown(ret, "not in the model");
     ret->uuid = (struct rl_text){ret->id, NULL};
-    ret->chip = (struct rl_text){"GH100", NULL};
     ret->sm_count = (struct rl_count){132, NULL};
     ret->l2_bytes = (struct rl_count){L2_BYTES, NULL};
     ret->memory_bus_bits = (struct rl_count){6144, NULL};
@@ -241,10 +240,9 @@ static void answer_flop(const struct fake_backend *fake, const struct gpu_count_
 
     if (is(fake->flop_off, &item->work))
         flop = flop ? flop + flop / 100 : 8;
-    if (is(fake->half, &item->work)) { /* packed: add and mul count 2, fma counts 4 */
+    if (is(fake->half, &item->work)) { /* constants loaded by HFMA2: no flop of the kernel */
         ret->fp16_fma = rl_known((double)(flop / 8));
         ret->fp16_mul = rl_known((double)(flop / 8));
-        flop -= flop / 8 * 6;
     }
     if (is(fake->wide, &item->work)) {
         ret->fp64_fma = rl_known((double)(flop / 4));
