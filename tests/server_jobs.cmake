@@ -7,3 +7,13 @@ rl_unit_test(test_job_spec rl_jobs)
 rl_unit_test(test_supervise rl_jobs)
 add_dependencies(test_supervise fake_measure)
 target_compile_definitions(test_supervise PRIVATE FAKE_MEASURE="$<TARGET_FILE:fake_measure>")
+
+# 200 kills for each way of starting the measuring process; see the script.
+find_package(Python3 COMPONENTS Interpreter)
+if(Python3_FOUND)
+  foreach(way IN ITEMS exec socket)
+    add_test(NAME system.kill_${way} COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/system/kill_test.py
+      --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} --data ${RL_TEST_DATA} --way ${way} --count 200)
+    set_tests_properties(system.kill_${way} PROPERTIES LABELS system TIMEOUT 900)
+  endforeach()
+endif()
