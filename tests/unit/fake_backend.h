@@ -49,9 +49,9 @@ struct fake_backend {
     const char *zero_dram;
     double copy_warm, copy_warm_four, copy_cold; /* the copy's bytes over its ask; 0: 1 */
     const char *unsteady;                        /* 4 N moves 1.05 per launch */
-    const char *half, *wide;                     /* units whose flop are counted as packed FP16, or as FP64 */
-    const char *flop_off;                        /* counts 1.01 of its flop, or 8 where it has none */
-    const char *no_flop;                         /* its flop are not counted */
+    const char *half, *wide; /* units with half instructions that are no flop (constants), or whose flop are FP64 */
+    const char *flop_off;    /* counts 1.01 of its flop, or 8 where it has none */
+    const char *no_flop;     /* its flop are not counted */
     const char *below_flush; /* its cold range with a flush reads 5000 bytes less than the flush alone */
     double flush_spread;     /* of the flush-only ranges */
     double empty_bytes;

@@ -103,6 +103,8 @@ static void test_whole_run(void **state)
     assert_int_equal(run->flags.count, 0);
     assert_string_equal(run->environment.cubin.value, "sm_90");
     assert_string_equal(run->counters.status, "ok");
+    assert_string_equal(run->device.chip.value, "GH100"); /* named by the counters */
+    assert_null(run->device.chip.why);
     assert_true(rl_is_known(run->ridge_flop_per_byte));
 
     assert_int_equal(heard.devices, 1);
@@ -279,6 +281,7 @@ static void test_counters_off(void **state)
     request.counters = false;
     run = run_whole(fake, &request);
     assert_string_equal(run->counters.status, "off");
+    assert_non_null(run->device.chip.why);
     assert_non_null(run->counters.why.value);
     assert_int_equal(run->outcome, RL_OK); /* timed-only is not partial */
     assert_false(run->counter_backed);
