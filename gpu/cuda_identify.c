@@ -59,14 +59,22 @@ static void clock_by_attribute(struct rl_count *clock, struct rl_count khz)
         *clock = (struct rl_count){khz.value * 1000, NULL};
 }
 
+/* ncu, nsys and compute-sanitizer come in by one of these. CUPTI loaded beside them would be the second of its kind. */
+static bool profiler_attached(void)
+{
+    const char *preload = getenv("LD_PRELOAD");
+    return getenv("CUDA_INJECTION64_PATH") ||
+           (preload && (strcasestr(preload, "injection") || strcasestr(preload, "sanitizer")));
+}
+static const char *const attached_why = "CUPTI was not asked: another profiler is attached to this process";
+
 /* Only for a probe: naming the chip loads and initialises CUPTI, and nothing is timed in a process that has. */
 struct rl_text cuda_chip(int device, struct rl_arena *arena)
 {
     char chip[32];
     struct rl_err err = {0};
-    /* ncu and nsys inject themselves so; loading CUPTI beside them would make it the second one */
-    if (getenv("CUDA_INJECTION64_PATH"))
-        return (struct rl_text){NULL, "CUPTI was not asked: another profiler is attached to this process"};
+    if (profiler_attached())
+        return (struct rl_text){NULL, attached_why};
     if (counters_device_chip(device, chip, sizeof chip, &err))
         return (struct rl_text){NULL, why_of(arena, err.message)};
     return text_of(arena, chip);
@@ -149,8 +157,8 @@ void cuda_read_environment(const struct cuda_identity *identity, struct rl_arena
     e.cuda_runtime_version = version_text(error, version, "cudaRuntimeGetVersion", arena);
     char cupti[64];
     struct rl_err err = {0};
-    if (getenv("CUDA_INJECTION64_PATH"))
-        e.cupti_version = (struct rl_text){NULL, "CUPTI was not asked: another profiler is attached to this process"};
+    if (profiler_attached())
+        e.cupti_version = (struct rl_text){NULL, attached_why};
     else if (counters_library_version(cupti, sizeof cupti, &err))
         e.cupti_version = (struct rl_text){NULL, why_of(arena, err.message)};
     else

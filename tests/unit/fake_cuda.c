@@ -310,7 +310,7 @@ struct rl_real counters_value(const struct counters *c, const char *range, enum 
                : range[0] == 's'                    ? 400
                                                     : 500;
     const char *space = strchr(range, ' ');
-    return rl_known(1000.0 * (kind + (space ? space[1] - '0' : 0)) + id);
+    return rl_known(1000.0 * (kind + (space ? space[1] - '0' : 0)) + (int)id);
 }
 size_t counters_passes(const struct counters *c)
 {

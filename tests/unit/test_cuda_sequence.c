@@ -86,6 +86,10 @@ static void a_warm_batch_follows_its_warm_up(void **state)
     fake.second_sm = 4;
     assert_int_equal(cuda_warm(&b.base, &works[0], 4, 1, &sample, &err), 0);
     assert_true(sample.sm_hz == 0);
+    fake_clear_trace();
+    assert_int_equal(cuda_warm(&b.base, &works[0], 12, 0, &sample, &err), 0);
+    const char *begin = strstr(fake.text, " mark0"); /* a short kernel warms up as long as its batch lasts */
+    assert_int_equal(begin - fake.text, strlen("add ") * 12 - 1);
     assert_int_equal(cuda_warm(&b.base, &works[1], 4, 0, &sample, &err), -1); /* another unit's inputs */
     assert_int_equal(cuda_warm(&b.base, &works[0], 0, 0, &sample, &err), -1);
     fake.elapsed_ms = 0;
@@ -218,6 +222,7 @@ static void every_range_holds_its_launches_and_nothing_else(void **state)
         "reset:copy copy1 copy1 copy1 [one 2: copy1 ] copy1 copy1 copy1 [four 2: copy1 copy1 copy1 copy1 ] } decode "
         "sass(2) { reset:add [sass 0: add ] reset:copy [sass 2: copy1 ] } decode");
     assert_string_equal(c.session.counters.status, "ok");
+    assert_string_equal(c.session.chip.value, "GH100");
     assert_non_null(c.session.counters.why.why);
     assert_int_equal(c.session.counters.passes.value, 2);
     assert_int_equal(c.session.counters.metric_count, COUNTER_COUNT - 1 + 1); /* one has none, one has two */
