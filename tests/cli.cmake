@@ -23,3 +23,14 @@ target_link_libraries(test_replay PRIVATE rl_engine rl_replay PkgConfig::CMOCKA)
 target_compile_options(test_replay PRIVATE -Wno-missing-prototypes)
 add_dependencies(test_replay test_recordings)
 add_test(NAME unit.test_replay COMMAND test_replay ${RL_TEST_DATA}/base.jsonl)
+
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+foreach(name IN ITEMS command_line protocol)
+  add_test(NAME cli.${name}
+    COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cli/test_${name}.py $<TARGET_FILE:roofline-measure> ${RL_TEST_DATA})
+  set_tests_properties(cli.${name} PROPERTIES TIMEOUT 180)
+endforeach()
+add_test(NAME cli.shipped
+  COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cli/test_shipped.py $<TARGET_FILE:roofline-measure>
+    ${CMAKE_SOURCE_DIR}/deploy/recordings)
+set_tests_properties(cli.shipped PROPERTIES SKIP_RETURN_CODE 77)

@@ -130,6 +130,7 @@ static void test_round_trip(void **state)
         }
         if (variation == 2) {
             fake->blind = true;
+            fake->base.shared_why = "the lock cannot be opened";
             fake->count_status = "counters_permission";
             fake->fails_in_warm = "stencil_global";
             fake->warm_error = RL_E_OUT_OF_MEMORY;
@@ -152,6 +153,7 @@ static void test_round_trip(void **state)
             struct rl_run *run = must_run(again, &request);
             assert_int_equal(run->source, RL_REPLAYED);
             assert_true(run->recorded_at_ms > 0);
+            assert_int_equal(rl_strings_has(&run->flags, "shared"), variation == 2);
             replayed = comparable(run);
             if (!json_equal(replayed, recorded[sizes])) {
                 json_dump_file(recorded[sizes], "recorded.json", JSON_INDENT(1));
