@@ -42,8 +42,8 @@
  *   bound      "latency" when no level with a measured roof is above 60 percent of it, else the side of the ridge
  *              (attainable below fp32_fma: memory). Levels: DRAM, compute, and L2 and L1 where l2_read and l1_read exist.
  *   advice     DRAM/ask > 1.25: fix_access; else best level >= 80 percent: change_algorithm; else fix_kernel.
- *   flags      of a state: cache_resident, at_floor, writeback_unpaid (cold), not_steady (warm), above_ceiling. Flags of
- *              other names are kept.
+ *   flags      of a state: cache_resident, at_floor, writeback_unpaid (cold), not_steady (warm: rl_unsteadiness above
+ *              RL_STEADY_RATIO), above_ceiling. Flags of other names are kept.
  */
 void rl_derive(struct rl_run *run);
 

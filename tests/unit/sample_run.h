@@ -107,7 +107,7 @@ static inline struct rl_run *sample_run_small(void)
     run->ceilings = rl_arena_array(run->arena, 3, sizeof *run->ceilings);
     run->ceiling_count = 3;
     MUST(run->ceilings != NULL);
-    sample_ceiling(&run->ceilings[0], "dram_copy", RL_WARM, "byte_per_s", 4270e9);
+    sample_ceiling(&run->ceilings[0], "dram_copy", RL_WARM, "byte_per_s", 4000e9); /* work and time say 4270 */
     sample_ceiling(&run->ceilings[1], "dram_copy", RL_COLD, "byte_per_s", 4200e9);
     sample_ceiling(&run->ceilings[2], "fp32_fma", RL_WARM, "flop_per_s", 60e12);
     run->ceilings[0].time_s = sample_times(0.0005);

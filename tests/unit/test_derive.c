@@ -261,6 +261,11 @@ static void bounds_and_advice(void **state)
     rl_derive(run);
     assert_string_equal(s->advice_code.value, "change_algorithm");
     assert_non_null(strstr(s->advice.value, "L2 runs at 95 percent"));
+    s->bytes.l2 = rl_known(1);
+    s->bytes.l1 = rl_known(5e9);
+    rl_derive(run);
+    assert_known(s->intensity.l2, 12e9 / 9.5e9, 1e-9); /* of the bytes between SMs and L2 */
+    assert_known(s->intensity.l1, 12e9 / 5e9, 1e-9);
     rl_run_free(run);
 }
 
@@ -336,16 +341,25 @@ static void steadiness(void **state)
     (void)state;
     struct rl_run *run = one_row(1e6, 0);
     struct rl_row_state *s = &run->rows[0].state[RL_WARM];
+    /* Floor 100 B and ten launches: 50 B per launch. A ten-thousandth of the ask is 10 B, or 200 B in the last two. */
     static const struct {
         double n, four_n;
+        int64_t ask;
         bool flagged;
-    } cases[] = {{1e6, 1.0099e6, false}, {1e6, 1.0102e6, true}, {1.0102e6, 1e6, true}, {1000, 1049, false}, {1000, 1051, true}};
+    } cases[] = {{1e6, 1.0099e6, 100000, false}, {1e6, 1.0102e6, 100000, true}, {1.0102e6, 1e6, 100000, true}, {1000, 1049, 100000, false},
+                 {1000, 1051, 100000, true},     {1000, 1199, 2000000, false},  {1000, 1201, 2000000, true}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        run->rows[0].ask_bytes = sample_count(cases[i].ask);
         s->bytes.dram_read = rl_known(cases[i].n);
         s->bytes.dram_4n = rl_known(cases[i].four_n);
         rl_derive(run);
         assert_int_equal(rl_strings_has(&s->flags, "not_steady"), cases[i].flagged);
     }
+    assert_near(rl_unsteadiness(run, &run->rows[0]), 201.0 / 1201, 1e-12);
+    s->bytes.dram_4n = rl_unknown("not counted");
+    assert_true(isnan(rl_unsteadiness(run, &run->rows[0])));
+    rl_derive(run);
+    assert_false(rl_strings_has(&s->flags, "not_steady"));
     rl_run_free(run);
 }
 

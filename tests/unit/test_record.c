@@ -313,8 +313,14 @@ static void refusals_name_the_member(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         expect_refused(cases[i].path, cases[i].text, cases[i].field, cases[i].code);
-    struct rl_run *run = NULL;
+    struct rl_run *measured = sample_run_small(), *run = NULL;
     struct rl_err err = {0};
+    measured->recorded_at_ms = 1795000000000;
+    json_t *both = rl_run_to_json(measured);
+    assert_int_equal(rl_run_from_json(both, &run, &err), -1);
+    assert_string_equal(err.field, "recorded_at");
+    json_decref(both);
+    rl_run_free(measured);
     json_t *list = json_array();
     assert_int_equal(rl_run_from_json(list, &run, &err), -1);
     assert_int_equal(rl_run_from_json(NULL, &run, &err), -1);
