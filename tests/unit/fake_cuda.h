@@ -9,7 +9,6 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <cuda_runtime_api.h>
 
 #include "counters.h"
 #include "cuda_private.h"

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include <dlfcn.h>
 
+#include "base/num.h"
 #include "cuda_private.h"
 
 static void errors_have_their_codes(void **state)
@@ -118,7 +119,9 @@ static void code_of_another_version_is_ptx(void **state)
     static const int built[] = {RL_CUDA_ARCH_LIST};
     struct rl_text text = cuda_binary_text(built[0], arena);
     assert_int_equal(strncmp(text.value, "sm_", 3), 0);
-    assert_int_equal(atol(text.value + 3), built[0]);
+    int64_t version = 0;
+    assert_int_equal(rl_parse_i64(text.value + 3, 0, 999, &version), 0);
+    assert_int_equal(version, built[0]);
     assert_string_equal(cuda_binary_text(999, arena).value, "ptx");
     setenv("CUDA_FORCE_PTX_JIT", "1", 1);
     assert_string_equal(cuda_binary_text(built[0], arena).value, "ptx");
