@@ -1,98 +1,21 @@
 /* Lists of runs, newest first, under any filter.
  *
- * Every filter but the dates is a property of series. The runs of a series lie in (date, id) order in one index, so the
- * list is a merge: a heap holds the newest not yet listed run of each matching series, and each step is an index seek or two.
- * A series is only looked into once its newest_ms, an upper bound, has reached the top: a page near the head of a
- * thousand series touches a few. Costs are series + rows, whatever the number of runs. */
+ * Every filter but the dates is a property of series, and those are judged in memory (series.c). Then two ways:
+ * - scan: down the date index, keeping the runs whose series match. Quick when many do.
+ * - merge: a heap holds the newest not yet listed run of each matching series, and each step is an index seek or two. A
+ *   series is only looked into once its newest_ms, an upper bound, has reached the top. Quick when few series match or
+ *   few are near.
+ * Many matching series are scanned for first, for so many rows as looking into all of them would cost; the merge takes
+ * over where that ended. The 99th percentile of every filter tried was below 5 ms (2026-11-29: a million runs of 45
+ * thousand series, one device holding half). */
 #include "db/store_internal.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/hash.h"
-#include "base/num.h"
-
-struct place { /* in the order of lists; a list goes down from one */
-    int64_t date_ms, id;
-};
 
 static bool is_before(struct place a, struct place b)
 {
     return a.date_ms != b.date_ms ? a.date_ms < b.date_ms : a.id < b.id;
-}
-
-/* ---- cursors: where a page ended, and a checksum over that, the filter and the database's salt ---- */
-
-#define CURSOR_MAC 32
-#define CURSOR_LENGTH (16 + 16 + CURSOR_MAC)
-
-static void add_field(struct rl_buf *text, const char *value)
-{
-    if (value == NULL)
-        rl_buf_puts(text, "-,");
-    else
-        rl_buf_printf(text, "%zu:%s,", strlen(value), value);
-}
-
-static int cursor_write(struct store *store, const struct store_run_filter *filter, struct place place,
-                        char ret[CURSOR_LENGTH + 1], struct rl_err *err)
-{
-    struct rl_buf text;
-    char hex[65];
-
-    rl_buf_init(&text, 64 * 1024);
-    add_field(&text, store->cursor_salt);
-    add_field(&text, filter->device);
-    add_field(&text, filter->driver);
-    add_field(&text, filter->cuda);
-    add_field(&text, filter->suite);
-    add_field(&text, filter->sizes);
-    add_field(&text, filter->source);
-    add_field(&text, filter->counters);
-    add_field(&text, filter->outcome);
-    rl_buf_printf(&text, "%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64, filter->since_ms, filter->until_ms, place.date_ms,
-                  place.id);
-    if (text.failed) {
-        rl_buf_free(&text);
-        return rl_fail(err, RL_E_BAD_REQUEST, NULL, "the filter is too long");
-    }
-    rl_sha256_hex(text.data, text.len, hex);
-    rl_buf_free(&text);
-    snprintf(ret, CURSOR_LENGTH + 1, "%016" PRIx64 "%016" PRIx64 "%.*s", (uint64_t)place.date_ms, (uint64_t)place.id,
-             CURSOR_MAC, hex);
-    return 0;
-}
-
-static uint64_t parse_hex16(const char *text)
-{
-    uint64_t value = 0;
-
-    for (int i = 0; i < 16; i++) {
-        const char *digit = strchr("0123456789abcdef", text[i]);
-
-        value = value << 4 | (uint64_t)(digit != NULL ? digit - "0123456789abcdef" : 0);
-    }
-    return value;
-}
-
-static int cursor_read(struct store *store, const struct store_run_filter *filter, struct place *ret, struct rl_err *err)
-{
-    struct place place;
-    char again[CURSOR_LENGTH + 1];
-
-    if (strlen(filter->cursor) == CURSOR_LENGTH) {
-        place.date_ms = (int64_t)parse_hex16(filter->cursor);
-        place.id = (int64_t)parse_hex16(filter->cursor + 16);
-        if (cursor_write(store, filter, place, again, err) < 0)
-            return -1;
-        if (strcmp(again, filter->cursor) == 0) { /* also refuses what parse_hex16 let pass */
-            *ret = place;
-            return 0;
-        }
-    }
-    return rl_fail(err, RL_E_BAD_CURSOR, "cursor", "the cursor was not given by this list with this filter");
 }
 
 /* ---- the heap: heads[0] is the newest ---- */
@@ -141,38 +64,33 @@ static int add_head(struct merge *merge, struct head head, struct rl_err *err)
     return 0;
 }
 
-/* All series of the filter that can have a run before `start` and not before since. */
-static int load_series(struct store *store, const struct store_run_filter *filter, struct place start, struct merge *merge,
-                       struct rl_err *err)
+/* A page in the making. */
+struct page {
+    const struct store_run_filter *filter;
+    struct series_filter series;
+    struct place at; /* everything not before it is done with */
+    struct place *places;
+    int count, want;
+};
+
+/* All series of the filter that can have a run before page->at and not before since. */
+static int load_heads(struct store *store, const struct page *page, struct merge *merge, struct rl_err *err)
 {
-    struct stmt stmt = stmt_start(store, filter->device != NULL ? STMT_SERIES_OF_DEVICE : STMT_SERIES_ALL);
-    int rc;
+    for (size_t i = 0; i < store->series.count; i++) {
+        const struct series_row *row = &store->series.rows[i];
+        struct head head = {.series = row->id, .place = {row->newest_ms, INT64_MAX}};
 
-    if (filter->device != NULL)
-        stmt_text(&stmt, ":device", filter->device);
-    stmt_text(&stmt, ":driver", filter->driver);
-    stmt_text(&stmt, ":cuda", filter->cuda);
-    stmt_text(&stmt, ":suite", filter->suite);
-    stmt_text(&stmt, ":sizes", filter->sizes);
-    stmt_text(&stmt, ":source", filter->source);
-    stmt_text(&stmt, ":counters", filter->counters);
-    stmt_text(&stmt, ":outcome", filter->outcome);
-    while ((rc = stmt_step(&stmt, err, "choosing series")) == 1) {
-        int64_t oldest = sqlite3_column_int64(stmt.handle, 1);
-        struct head head = {.series = sqlite3_column_int64(stmt.handle, 0),
-                            .place = {sqlite3_column_int64(stmt.handle, 2), INT64_MAX}};
-
-        if (oldest > start.date_ms || (filter->since_ms != 0 && head.place.date_ms < filter->since_ms))
+        if (!series_matches(&page->series, row) || row->oldest_ms > page->at.date_ms ||
+            (page->filter->since_ms != 0 && row->newest_ms < page->filter->since_ms))
             continue;
-        if (is_before(start, head.place))
-            head.place = start;
-        if ((rc = add_head(merge, head, err)) < 0)
-            break;
+        if (is_before(page->at, head.place))
+            head.place = page->at;
+        if (add_head(merge, head, err) < 0)
+            return -1;
     }
-    stmt_end(&stmt);
     for (size_t i = merge->count / 2; i-- > 0;)
         sift_down(merge, i);
-    return rc < 0 ? -1 : 0;
+    return 0;
 }
 
 /* One index seek: 1 when there is a run, put into *ret; 0; -1. */
@@ -211,55 +129,89 @@ static int advance(struct store *store, struct merge *merge, struct rl_err *err)
     return rc < 0 ? -1 : 0;
 }
 
-static int list_merged(struct store *store, const struct store_run_filter *filter, struct place start, struct place *places,
-                       int want, int *ret_count, struct rl_err *err)
+static int merge_runs(struct store *store, struct page *page, struct merge *merge, struct rl_err *err)
 {
-    struct merge merge = {0};
-    int count = 0, rc = load_series(store, filter, start, &merge, err);
+    while (page->count < page->want && merge->count > 0) {
+        const struct head *top = &merge->heads[0];
 
-    while (rc == 0 && count < want && merge.count > 0) {
-        const struct head *top = &merge.heads[0];
-
-        if (filter->since_ms != 0 && top->place.date_ms < filter->since_ms)
+        if (page->filter->since_ms != 0 && top->place.date_ms < page->filter->since_ms)
             break;
         if (top->exact)
-            places[count++] = top->place;
-        if (count < want)
-            rc = advance(store, &merge, err);
+            page->places[page->count++] = top->place;
+        if (page->count < page->want && advance(store, merge, err) < 0)
+            return -1;
     }
-    free(merge.heads);
-    *ret_count = count;
-    return rc;
+    return 0;
 }
 
-/* Adds what the statement gives, up to want in all. */
-static int collect(struct stmt *stmt, struct place *places, int want, int *count, struct rl_err *err)
-{
-    int rc;
+/* ---- the scan ---- */
 
-    stmt_int(stmt, ":limit", want - *count);
-    while ((rc = stmt_step(stmt, err, "listing runs")) == 1 && *count < want)
-        places[(*count)++] = (struct place){sqlite3_column_int64(stmt->handle, 0), sqlite3_column_int64(stmt->handle, 1)};
+/* Takes up to *budget rows of the statement; *ret_more when the budget ended it, not the rows or the page. */
+static int scan_rows(struct store *store, struct stmt *stmt, struct page *page, int64_t *budget, bool *ret_more,
+                     struct rl_err *err)
+{
+    int rc = 0;
+
+    stmt_int(stmt, ":limit", *budget);
+    while (page->count < page->want && (rc = stmt_step(stmt, err, "listing runs")) == 1) {
+        const struct series_row *row = NULL;
+
+        page->at = (struct place){sqlite3_column_int64(stmt->handle, 0), sqlite3_column_int64(stmt->handle, 1)};
+        --*budget;
+        if (page->series.any)
+            row = series_by_id(&store->series, sqlite3_column_int64(stmt->handle, 2));
+        if (!page->series.any || (row != NULL && series_matches(&page->series, row)))
+            page->places[page->count++] = page->at;
+    }
     stmt_end(stmt);
+    *ret_more = page->count < page->want && *budget == 0;
     return rc < 0 ? -1 : 0;
 }
 
-static int list_all(struct store *store, const struct store_run_filter *filter, struct place start, struct place *places,
-                    int want, int *ret_count, struct rl_err *err)
+static int scan(struct store *store, struct page *page, int64_t budget, bool *ret_more, struct rl_err *err)
 {
-    struct stmt stmt = stmt_start(store, STMT_RUN_SAME_DATE);
+    int64_t since_ms = page->filter->since_ms, date_ms = page->at.date_ms;
+    struct stmt stmt;
 
-    *ret_count = 0;
-    if (filter->since_ms != 0 && start.date_ms < filter->since_ms)
+    *ret_more = false;
+    if (since_ms != 0 && date_ms < since_ms)
         return 0;
-    stmt_int(&stmt, ":date", start.date_ms);
-    stmt_int(&stmt, ":id", start.id);
-    if (collect(&stmt, places, want, ret_count, err) < 0)
+    stmt = stmt_start(store, STMT_RUN_SAME_DATE);
+    stmt_int(&stmt, ":date", date_ms);
+    stmt_int(&stmt, ":id", page->at.id);
+    if (scan_rows(store, &stmt, page, &budget, ret_more, err) < 0)
         return -1;
+    if (*ret_more || page->count == page->want)
+        return 0;
     stmt = stmt_start(store, STMT_RUN_EARLIER);
-    stmt_int(&stmt, ":since", filter->since_ms != 0 ? filter->since_ms : INT64_MIN);
-    stmt_int(&stmt, ":date", start.date_ms);
-    return collect(&stmt, places, want, ret_count, err);
+    stmt_int(&stmt, ":since", since_ms != 0 ? since_ms : INT64_MIN);
+    stmt_int(&stmt, ":date", date_ms);
+    return scan_rows(store, &stmt, page, &budget, ret_more, err);
+}
+
+/* ---- the choice ---- */
+
+static int fill_page(struct store *store, struct page *page, struct rl_err *err)
+{
+    struct merge merge = {0};
+    bool more = true;
+    int64_t budget;
+    int rc;
+
+    if (!page->series.any)
+        return scan(store, page, page->want, &more, err);
+    rc = load_heads(store, page, &merge, err);
+    if (rc == 0 && merge.count >= store->scan.from_series) {
+        budget = (int64_t)merge.count * store->scan.rows_per_series;
+        rc = scan(store, page, budget < store->scan.rows_max ? budget : store->scan.rows_max, &more, err);
+        merge.count = 0;
+        if (rc == 0 && more)
+            rc = load_heads(store, page, &merge, err);
+    }
+    if (rc == 0 && more)
+        rc = merge_runs(store, page, &merge, err);
+    free(merge.heads);
+    return rc;
 }
 
 /* ---- the answer ---- */
@@ -293,12 +245,6 @@ static int check_filter(const struct store_run_filter *filter, struct rl_err *er
     return 0;
 }
 
-static bool picks_series(const struct store_run_filter *filter)
-{
-    return filter->device != NULL || filter->driver != NULL || filter->cuda != NULL || filter->suite != NULL ||
-           filter->sizes != NULL || filter->source != NULL || filter->counters != NULL || filter->outcome != NULL;
-}
-
 static int put_page(struct store *store, const struct store_run_filter *filter, const struct place *places, int count,
                     struct rl_buf *out, struct rl_err *err)
 {
@@ -316,7 +262,7 @@ static int put_page(struct store *store, const struct store_run_filter *filter, 
         rl_buf_puts(out, "],\"next\":null}");
         return 0;
     }
-    if (cursor_write(store, filter, places[rows - 1], cursor, err) < 0)
+    if (store_cursor_write(store, filter, places[rows - 1], cursor, err) < 0)
         return -1;
     rl_buf_printf(out, "],\"next\":\"%s\"}", cursor);
     return 0;
@@ -325,15 +271,25 @@ static int put_page(struct store *store, const struct store_run_filter *filter, 
 static int find_places(struct store *store, const struct store_run_filter *filter, struct place *places, int want,
                        int *ret_count, struct rl_err *err)
 {
-    struct place start = {INT64_MAX, INT64_MAX};
+    const char *const words[SERIES_WORDS] = {filter->device, filter->driver, filter->cuda,     filter->suite,
+                                             filter->sizes,  filter->source, filter->counters, filter->outcome};
+    struct page page = {.filter = filter, .at = {INT64_MAX, INT64_MAX}, .places = places, .want = want};
 
+    *ret_count = 0;
     if (filter->cursor != NULL) {
-        if (cursor_read(store, filter, &start, err) < 0)
+        if (store_cursor_read(store, filter, &page.at, err) < 0)
             return -1;
     } else if (filter->until_ms != 0) {
-        start = (struct place){filter->until_ms, 0};
+        page.at = (struct place){filter->until_ms, 0};
     }
-    return (picks_series(filter) ? list_merged : list_all)(store, filter, start, places, want, ret_count, err);
+    if (store->series_stale && store_load_series(store, err) < 0)
+        return -1;
+    if (!series_pick(&store->series, words, &page.series))
+        return 0;
+    if (fill_page(store, &page, err) < 0)
+        return -1;
+    *ret_count = page.count;
+    return 0;
 }
 
 int store_run_list(struct store *store, const struct store_run_filter *asked, struct rl_buf *out, struct rl_err *err)

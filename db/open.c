@@ -340,11 +340,13 @@ int store_open_with(const char *path, const struct store_plan *plan, struct stor
     if (store == NULL)
         return rl_fail(err, RL_E_NO_MEMORY, "database", "no memory for the store");
     store->lock_fd = -1;
+    store->scan = STORE_SCAN_DEFAULT;
     store->path = absolute_path(path, err);
     if (store->path == NULL || take_guard(store, err) < 0 || open_connection(store, err) < 0 ||
         identify(store, plan->count, &fresh, err) < 0 || set_pragmas(store, err) < 0 ||
         migrate(store, fresh, plan, err) < 0 || store_prepare_all(store, err) < 0 ||
-        load_salt(store, err) < 0 || store_load_job_counts(store, err) < 0) {
+        load_salt(store, err) < 0 || store_load_job_counts(store, err) < 0 ||
+        store_load_series(store, err) < 0) {
         store_close(store);
         return -1;
     }
@@ -374,6 +376,7 @@ void store_close(struct store *store)
     (void)rc;
     if (store->lock_fd >= 0)
         close(store->lock_fd); /* the lock file stays: unlinking it would let two daemons lock two files */
+    series_fini(&store->series);
     free(store->path);
     free(store);
 }

@@ -62,23 +62,29 @@ static int ensure_device(struct store *store, const struct rl_run *run, struct r
 
 static int put_series(struct store *store, const struct rl_run *run, int64_t *ret_id, struct rl_err *err)
 {
+    struct store_series_new new = {.date_ms = run->finished_at_ms,
+                                   .words = {run->device.id, text_or_empty(run->environment.driver_version),
+                                             text_or_empty(run->environment.cuda_runtime_version), run->suite, run->sizes,
+                                             rl_source_name(run->source),
+                                             run->counter_backed ? "counter-backed" : "timed-only",
+                                             rl_outcome_name(run->outcome)}};
+    static const char *const names[SERIES_WORDS] = {":device", ":driver", ":cuda",     ":suite",
+                                                    ":sizes",  ":source", ":counters", ":outcome"};
     struct stmt stmt = stmt_start(store, STMT_SERIES_PUT);
     int rc;
 
-    stmt_text(&stmt, ":device", run->device.id);
-    stmt_text(&stmt, ":driver", text_or_empty(run->environment.driver_version));
-    stmt_text(&stmt, ":cuda", text_or_empty(run->environment.cuda_runtime_version));
-    stmt_text(&stmt, ":suite", run->suite);
-    stmt_text(&stmt, ":sizes", run->sizes);
-    stmt_text(&stmt, ":source", rl_source_name(run->source));
-    stmt_text(&stmt, ":counters", run->counter_backed ? "counter-backed" : "timed-only");
-    stmt_text(&stmt, ":outcome", rl_outcome_name(run->outcome));
-    stmt_int(&stmt, ":date", run->finished_at_ms);
+    for (int i = 0; i < SERIES_WORDS; i++)
+        stmt_text(&stmt, names[i], new.words[i]);
+    stmt_int(&stmt, ":date", new.date_ms);
     rc = stmt_step(&stmt, err, "storing a run's series");
     if (rc == 1)
-        *ret_id = sqlite3_column_int64(stmt.handle, 0);
+        new.id = sqlite3_column_int64(stmt.handle, 0);
     stmt_end(&stmt);
-    return rc == 1 ? 0 : rc < 0 ? -1 : rl_fail(err, RL_E_INTERNAL, NULL, "a run's series has no id");
+    if (rc != 1)
+        return rc < 0 ? -1 : rl_fail(err, RL_E_INTERNAL, NULL, "a run's series has no id");
+    store->stored = new;
+    *ret_id = new.id;
+    return 0;
 }
 
 static int put_run(struct store *store, int64_t series, int64_t job_id, const struct rl_run *run, int64_t *ret_id,

@@ -218,9 +218,12 @@ int store_end(struct store *store, int rc, struct rl_err *err)
     if (rc == 0) {
         stmt = stmt_start(store, STMT_COMMIT);
         rc = stmt_run(&stmt, err, "committing");
-        if (rc == 0)
+        if (rc == 0) {
+            store_note_series(store);
             return 0;
+        }
     }
+    store->stored.id = 0;
     /* A full disk or an I/O error may have rolled back already. */
     if (!sqlite3_get_autocommit(store->db)) {
         stmt = stmt_start(store, STMT_ROLLBACK);

@@ -5,6 +5,7 @@
 
 #include <sqlite3.h>
 
+#include "db/series.h"
 #include "db/store.h"
 
 #define STORE_APPLICATION_ID 0x524C4442 /* "RLDB" */
@@ -31,6 +32,18 @@ struct store_migration {
 extern const struct store_migration store_migrations[];
 extern const int store_migration_count;
 
+struct store_series_new {
+    int64_t id, date_ms;
+    const char *words[SERIES_WORDS]; /* the run's: alive until the transaction ends */
+};
+
+struct store_scan { /* when a list scans before it merges (list.c) */
+    size_t from_series;      /* fewer are merged at once */
+    int64_t rows_per_series; /* rows scanned in the time that one series takes to be looked into */
+    int64_t rows_max;
+};
+#define STORE_SCAN_DEFAULT ((struct store_scan){.from_series = 64, .rows_per_series = 4, .rows_max = 12000})
+
 struct store {
     sqlite3 *db;
     sqlite3_stmt *stmts[STMT_COUNT];
@@ -39,6 +52,10 @@ struct store {
     int version;
     int64_t job_counts[JOB_STATE_COUNT]; /* as committed: this process is the only writer */
     char cursor_salt[33];
+    struct series_cache series;    /* as committed */
+    bool series_stale;             /* memory ran out: to be read anew */
+    struct store_scan scan;
+    struct store_series_new stored; /* what the open transaction does to it; id 0: nothing */
 };
 
 /* store_open with another list of migrations and another size from which a migration needs leave, for tests of migrating. */
@@ -95,11 +112,21 @@ int store_finish_text(struct rl_buf *out, size_t length, int rc, struct rl_err *
 int store_write_device(struct store *store, const struct store_device *device, struct rl_err *err); /* in a transaction */
 int store_device_exists(struct store *store, const char *id, struct rl_err *err);                   /* 1, 0 or -1 */
 int store_load_job_counts(struct store *store, struct rl_err *err);
+int store_load_series(struct store *store, struct rl_err *err);
+void store_note_series(struct store *store); /* after a commit: takes `stored` into `series` */
 /* Whether the state machine has this step at all (the retry's other conditions apart). */
 bool store_job_step_legal(enum job_state from, enum job_state to);
 /* Inside a transaction. job_id 0: none. */
 int store_insert_run(struct store *store, int64_t job_id, const struct store_run_new *run, int64_t *ret_id,
                      struct rl_err *err);
+struct place { /* of a run in lists: newest first by date, then id */
+    int64_t date_ms, id;
+};
+#define CURSOR_LENGTH 64
+/* The filter's "any" already resolved to NULL. */
+int store_cursor_write(struct store *store, const struct store_run_filter *filter, struct place place,
+                       char ret[CURSOR_LENGTH + 1], struct rl_err *err);
+int store_cursor_read(struct store *store, const struct store_run_filter *filter, struct place *ret, struct rl_err *err);
 /* Appends the summary of a run that exists. */
 int store_put_summary(struct store *store, int64_t run_id, struct rl_buf *out, struct rl_err *err);
 

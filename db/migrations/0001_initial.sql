@@ -102,9 +102,10 @@ CREATE TABLE run (
                                AND ridge_flop_per_byte IS NOT NULL))
 ) STRICT;
 
--- The rowid, which is id, ends every index: both give (date, id) order without sorting.
+-- The rowid, which is id, ends every index: both give (date, id) order without sorting. series_id is there so that a list
+-- can judge a run without reading its row.
 CREATE INDEX run_by_series ON run (series_id, date_ms);
-CREATE INDEX run_by_date ON run (date_ms);
+CREATE INDEX run_by_date ON run (date_ms, id, series_id);
 
 CREATE TABLE run_document (
     run_id   INTEGER NOT NULL PRIMARY KEY REFERENCES run (id),
