@@ -8,12 +8,16 @@
 #include "record/json_text.h"
 
 static const char *const kind_names[] = {
-    [WIRE_HELLO] = "hello",     [WIRE_DEVICE] = "device",       [WIRE_PROGRESS] = "progress", [WIRE_SAMPLE] = "sample",
-    [WIRE_COUNTER] = "counter", [WIRE_TELEMETRY] = "telemetry", [WIRE_LOG] = "log",           [WIRE_WARNING] = "warning",
-    [WIRE_RESULT] = "result",   [WIRE_ERROR] = "error",
+    [WIRE_HELLO] = "hello",   [WIRE_DEVICE] = "device",   [WIRE_PROGRESS] = "progress",
+    [WIRE_SAMPLE] = "sample", [WIRE_COUNTER] = "counter", [WIRE_TELEMETRY] = "telemetry",
+    [WIRE_LOG] = "log",       [WIRE_WARNING] = "warning", [WIRE_RESULT] = "result",
+    [WIRE_ERROR] = "error",
 };
 
-const char *wire_kind_name(enum wire_kind kind) { return kind_names[kind]; }
+const char *wire_kind_name(enum wire_kind kind)
+{
+    return kind_names[kind];
+}
 
 /* Appends object and '\n', or leaves out's content as it was: half a line would spoil the stream. */
 static int add_line(const json_t *object, size_t max, struct rl_buf *out)
@@ -62,9 +66,9 @@ static json_t *request_json(const struct wire_request *request)
         return NULL;
     }
     const char *device = request->device[0] != '\0' ? request->device : NULL;
-    return json_pack("{s:s,s:i,s:s,s:s?,s:s,s:o,s:o,s:b}", "t", "run", "protocol", PROTOCOL_VERSION, "job", request->job,
-                     "device", device, "sizes", request->sizes, "cache", cache, "kernels", kernels, "counters",
-                     (int)request->counters);
+    return json_pack("{s:s,s:i,s:s,s:s?,s:s,s:o,s:o,s:b}", "t", "run", "protocol", PROTOCOL_VERSION, "job",
+                     request->job, "device", device, "sizes", request->sizes, "cache", cache, "kernels", kernels,
+                     "counters", (int)request->counters);
 }
 
 int wire_request_write(const struct wire_request *request, struct rl_buf *out)
@@ -81,7 +85,8 @@ static int bad(struct rl_err *err, const char *field, const char *what)
 }
 
 /* A text of 1 to size - 1 characters out of `set`. */
-static int read_word(const json_t *object, const char *name, const char *set, char *ret, size_t size, struct rl_err *err)
+static int read_word(const json_t *object, const char *name, const char *set, char *ret, size_t size,
+                     struct rl_err *err)
 {
     const json_t *value = json_object_get(object, name);
     if (!json_is_string(value))
@@ -94,7 +99,7 @@ static int read_word(const json_t *object, const char *name, const char *set, ch
     return 0;
 }
 
-#define DIGITS "0123456789"
+#define DIGITS  "0123456789"
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 /* The UUID becomes CUDA_VISIBLE_DEVICES: no comma, no space. */
@@ -114,7 +119,10 @@ static int read_cache(const json_t *object, struct wire_request *ret, struct rl_
         return bad(err, "cache", "has to be a list of \"warm\", \"cold\" or both");
     for (size_t i = 0; i < json_array_size(list); i++) {
         const char *text = json_string_value(json_array_get(list, i));
-        bool *state = text == NULL ? NULL : strcmp(text, "warm") == 0 ? &ret->warm : strcmp(text, "cold") == 0 ? &ret->cold : NULL;
+        bool *state = text == NULL                ? NULL
+                      : strcmp(text, "warm") == 0 ? &ret->warm
+                      : strcmp(text, "cold") == 0 ? &ret->cold
+                                                  : NULL;
         if (state == NULL || *state)
             return bad(err, "cache", "has to be a list of \"warm\", \"cold\" or both, each once");
         *state = true;
@@ -177,7 +185,8 @@ static int read_request(const json_t *object, struct wire_request *ret, struct r
 int wire_request_parse(const char *line, size_t len, struct wire_request *ret, struct rl_err *err)
 {
     if (len > PROTOCOL_REQUEST_MAX + 1)
-        return rl_fail(err, RL_E_MEASURE_PROTOCOL, NULL, "the request has %zu bytes, more than %u", len, PROTOCOL_REQUEST_MAX);
+        return rl_fail(err, RL_E_MEASURE_PROTOCOL, NULL, "the request has %zu bytes, more than %u", len,
+                       PROTOCOL_REQUEST_MAX);
     json_error_t why;
     json_t *object = json_loadb(line, len, JSON_REJECT_DUPLICATES, &why);
     if (object == NULL)

@@ -1,5 +1,5 @@
-/* The parent's end of the protocol. The process is not trusted: every line is held against the table below before anybody
- * sees it. */
+/* The parent's end of the protocol. The process is not trusted: every line is held against the table below before
+ * anybody sees it. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +9,9 @@
 #include "wire.h"
 
 #define COUNTER_NAMES_MAX 64u
-#define SECONDS_MAX 1e6
-#define COUNT_MAX 1e18 /* bytes or instructions of one range */
-#define DECODE_BYTES_MAX (4u * 1024u * 1024u)
+#define SECONDS_MAX       1e6
+#define COUNT_MAX         1e18 /* bytes or instructions of one range */
+#define DECODE_BYTES_MAX  (4u * 1024u * 1024u)
 
 enum stage { WANT_HELLO, WANT_DEVICE, RUNNING, ENDED };
 
@@ -25,7 +25,10 @@ struct wire_reader {
     int64_t seq, at_ns;
 };
 
-static int want(struct rl_err *err, const char *what) { return rl_fail(err, RL_E_MEASURE_PROTOCOL, NULL, "has to be %s", what); }
+static int want(struct rl_err *err, const char *what)
+{
+    return rl_fail(err, RL_E_MEASURE_PROTOCOL, NULL, "has to be %s", what);
+}
 
 /* ---- members ---- */
 
@@ -34,15 +37,25 @@ static int check_text_of(const json_t *value, size_t max, struct rl_err *err)
     if (!json_is_string(value))
         return want(err, "a text");
     if (json_string_length(value) > max)
-        return rl_fail(err, RL_E_MEASURE_PROTOCOL, NULL, "has %zu bytes where %zu are allowed", json_string_length(value), max);
+        return rl_fail(err, RL_E_MEASURE_PROTOCOL, NULL, "has %zu bytes where %zu are allowed",
+                       json_string_length(value), max);
     return 0;
 }
 
-static int check_text(const json_t *value, struct rl_err *err) { return check_text_of(value, PROTOCOL_WORD_MAX, err); }
+static int check_text(const json_t *value, struct rl_err *err)
+{
+    return check_text_of(value, PROTOCOL_WORD_MAX, err);
+}
 
-static int check_message(const json_t *value, struct rl_err *err) { return check_text_of(value, PROTOCOL_MESSAGE_MAX, err); }
+static int check_message(const json_t *value, struct rl_err *err)
+{
+    return check_text_of(value, PROTOCOL_MESSAGE_MAX, err);
+}
 
-static int check_log(const json_t *value, struct rl_err *err) { return check_text_of(value, PROTOCOL_LOG_MAX, err); }
+static int check_log(const json_t *value, struct rl_err *err)
+{
+    return check_text_of(value, PROTOCOL_LOG_MAX, err);
+}
 
 static int check_word(const json_t *value, const char *const *words, struct rl_err *err)
 {
@@ -56,7 +69,8 @@ static int check_word(const json_t *value, const char *const *words, struct rl_e
 static int check_int(const json_t *value, int64_t min, int64_t max, struct rl_err *err)
 {
     if (!json_is_integer(value) || json_integer_value(value) < min || json_integer_value(value) > max)
-        return rl_fail(err, RL_E_MEASURE_PROTOCOL, NULL, "has to be an integer from %lld to %lld", (long long)min, (long long)max);
+        return rl_fail(err, RL_E_MEASURE_PROTOCOL, NULL, "has to be an integer from %lld to %lld", (long long)min,
+                       (long long)max);
     return 0;
 }
 
@@ -65,7 +79,8 @@ static int check_version(const json_t *value, struct rl_err *err)
     if (check_int(value, 0, INT32_MAX, err) < 0)
         return -1;
     if (json_integer_value(value) != PROTOCOL_VERSION)
-        return rl_fail(err, RL_E_MEASURE_PROTOCOL, NULL, "is %lld, but this daemon speaks version %d: the programs are of two builds",
+        return rl_fail(err, RL_E_MEASURE_PROTOCOL, NULL,
+                       "is %lld, but this daemon speaks version %d: the programs are of two builds",
                        (long long)json_integer_value(value), PROTOCOL_VERSION);
     return 0;
 }
@@ -94,11 +109,20 @@ static int check_unit(const json_t *value, struct rl_err *err)
     return id != NULL && rl_unit_find(id) != NULL ? 0 : want(err, "a unit of the catalogue");
 }
 
-static int check_pid(const json_t *value, struct rl_err *err) { return check_int(value, 1, INT32_MAX, err); }
+static int check_pid(const json_t *value, struct rl_err *err)
+{
+    return check_int(value, 1, INT32_MAX, err);
+}
 
-static int check_steps(const json_t *value, struct rl_err *err) { return check_int(value, 0, 1000000, err); }
+static int check_steps(const json_t *value, struct rl_err *err)
+{
+    return check_int(value, 0, 1000000, err);
+}
 
-static int check_launches(const json_t *value, struct rl_err *err) { return check_int(value, 1, 1000000000, err); }
+static int check_launches(const json_t *value, struct rl_err *err)
+{
+    return check_int(value, 1, 1000000000, err);
+}
 
 static int check_times(const json_t *value, struct rl_err *err)
 {
@@ -120,7 +144,8 @@ static int check_values(const json_t *value, struct rl_err *err)
     json_t *item;
     if (!json_is_object(value) || json_object_size(value) > COUNTER_NAMES_MAX)
         return want(err, "an object of at most 64 counters");
-    json_object_foreach ((json_t *)value, name, item) {
+    json_object_foreach((json_t *)value, name, item)
+    {
         double count = json_number_value(item);
         bool good = json_is_null(item) || (json_is_number(item) && isfinite(count) && count >= 0 && count <= COUNT_MAX);
         if (!good || strlen(name) > 64)
@@ -138,9 +163,9 @@ static int check_reasons(const json_t *value, struct rl_err *err)
         return 0;
     if (!json_is_object(value) || json_object_size(value) > COUNTER_NAMES_MAX)
         return want(err, "an object of reasons, or null");
-    json_object_foreach ((json_t *)value, name, item)
-        if (check_message(item, err) < 0 || json_string_length(item) == 0)
-            return want(err, "an object of reasons, each a text");
+    json_object_foreach((json_t *)value, name,
+                        item) if (check_message(item, err) < 0 ||
+                                  json_string_length(item) == 0) return want(err, "an object of reasons, each a text");
     return 0;
 }
 
@@ -157,7 +182,8 @@ static int check_environment(const json_t *value, struct rl_err *err)
 {
     struct rl_environment environment;
     struct rl_arena *arena = rl_arena_new(DECODE_BYTES_MAX);
-    int rc = arena != NULL ? rl_environment_from_json(value, arena, &environment, err) : want(err, "small enough for memory");
+    int rc = arena != NULL ? rl_environment_from_json(value, arena, &environment, err)
+                           : want(err, "small enough for memory");
     rl_arena_free(arena);
     return rc;
 }
@@ -166,7 +192,8 @@ static int check_telemetry(const json_t *value, struct rl_err *err)
 {
     struct rl_telemetry telemetry;
     struct rl_arena *arena = rl_arena_new(DECODE_BYTES_MAX);
-    int rc = arena != NULL ? rl_telemetry_from_json(value, arena, &telemetry, err) : want(err, "small enough for memory");
+    int rc =
+        arena != NULL ? rl_telemetry_from_json(value, arena, &telemetry, err) : want(err, "small enough for memory");
     rl_arena_free(arena);
     return rc;
 }
@@ -209,8 +236,8 @@ static int check_error(const json_t *value, struct rl_err *err)
     const json_t *field = json_object_get(value, "field");
     if (check_code(json_object_get(value, "code"), err) < 0)
         return want(err, "an object whose code is one of the error catalogue");
-    if (check_message(json_object_get(value, "message"), err) < 0 || check_message(json_object_get(value, "next_action"), err) < 0 ||
-        (field != NULL && check_text(field, err) < 0))
+    if (check_message(json_object_get(value, "message"), err) < 0 ||
+        check_message(json_object_get(value, "next_action"), err) < 0 || (field != NULL && check_text(field, err) < 0))
         return want(err, "an object of code, message, next_action and perhaps field, all texts");
     return json_object_size(value) == 3u + (field != NULL) ? 0 : want(err, "without other members");
 }
@@ -224,10 +251,15 @@ struct member {
 #define MEMBERS_MAX 5
 static const struct member members[][MEMBERS_MAX] = {
     [WIRE_HELLO] = {{"protocol", check_version}, {"build", check_text}, {"backend", check_backend}, {"pid", check_pid}},
-    [WIRE_DEVICE] = {{"device", check_device}, {"environment", check_environment}, {"counters", check_counters},
+    [WIRE_DEVICE] = {{"device", check_device},
+                     {"environment", check_environment},
+                     {"counters", check_counters},
                      {"why", check_reasons}},
     [WIRE_PROGRESS] = {{"phase", check_phase}, {"what", check_text}, {"done", check_steps}, {"total", check_steps}},
-    [WIRE_SAMPLE] = {{"unit", check_unit}, {"state", check_state}, {"launches", check_launches}, {"times_s", check_times}},
+    [WIRE_SAMPLE] = {{"unit", check_unit},
+                     {"state", check_state},
+                     {"launches", check_launches},
+                     {"times_s", check_times}},
     [WIRE_COUNTER] = {{"unit", check_unit}, {"state", check_state}, {"values", check_values}, {"why", check_reasons}},
     [WIRE_TELEMETRY] = {{"telemetry", check_telemetry}},
     [WIRE_LOG] = {{"text", check_log}},
@@ -243,10 +275,14 @@ static int check_counter_line(const json_t *line, struct rl_err *err)
     const char *name;
     json_t *value;
     size_t nulls = 0;
-    json_object_foreach (json_object_get(line, "values"), name, value)
-        if (json_is_null(value) && ++nulls > 0 && json_object_get(why, name) == NULL)
-            return rl_fail(err, RL_E_MEASURE_PROTOCOL, NULL, "has a null \"%.64s\" without a reason", name);
-    return json_object_size(why) == nulls ? 0 : rl_fail(err, RL_E_MEASURE_PROTOCOL, NULL, "has a reason for what is not null");
+    json_object_foreach(json_object_get(line, "values"), name,
+                        value) if (json_is_null(value) && ++nulls > 0 &&
+                                   json_object_get(why, name) ==
+                                       NULL) return rl_fail(err, RL_E_MEASURE_PROTOCOL, NULL,
+                                                            "has a null \"%.64s\" without a reason", name);
+    return json_object_size(why) == nulls
+               ? 0
+               : rl_fail(err, RL_E_MEASURE_PROTOCOL, NULL, "has a reason for what is not null");
 }
 
 static int check_whole(enum wire_kind kind, const json_t *line, struct rl_err *err)
@@ -291,16 +327,22 @@ static bool may_come(const struct wire_reader *reader, enum wire_kind kind)
     if (reader->stage == WANT_HELLO)
         return kind == WIRE_HELLO;
     switch (kind) {
-    case WIRE_HELLO: return false;
-    case WIRE_DEVICE: return reader->probe ? reader->devices < PROTOCOL_DEVICES_MAX : reader->stage == WANT_DEVICE;
-    case WIRE_PROGRESS: return !reader->probe;
+    case WIRE_HELLO:
+        return false;
+    case WIRE_DEVICE:
+        return reader->probe ? reader->devices < PROTOCOL_DEVICES_MAX : reader->stage == WANT_DEVICE;
+    case WIRE_PROGRESS:
+        return !reader->probe;
     case WIRE_SAMPLE:
     case WIRE_COUNTER:
-    case WIRE_TELEMETRY: return !reader->probe && reader->stage == RUNNING;
-    case WIRE_RESULT: return reader->probe || reader->stage == RUNNING;
+    case WIRE_TELEMETRY:
+        return !reader->probe && reader->stage == RUNNING;
+    case WIRE_RESULT:
+        return reader->probe || reader->stage == RUNNING;
     case WIRE_LOG:
     case WIRE_WARNING:
-    case WIRE_ERROR: break;
+    case WIRE_ERROR:
+        break;
     }
     return true;
 }
@@ -375,7 +417,8 @@ static int violation(struct wire_reader *reader, struct rl_err *err)
     return rl_fail(err, RL_E_MEASURE_PROTOCOL, NULL, "protocol line %lld: %s", (long long)(reader->seq + 1), what);
 }
 
-struct wire_reader *wire_reader_new(bool probe, int (*line)(void *arg, const struct wire_line *line, struct rl_err *err), void *arg)
+struct wire_reader *wire_reader_new(bool probe,
+                                    int (*line)(void *arg, const struct wire_line *line, struct rl_err *err), void *arg)
 {
     struct wire_reader *reader = calloc(1, sizeof *reader);
     if (reader == NULL)
@@ -401,7 +444,8 @@ static int feed_part(struct wire_reader *reader, const char *data, size_t len, b
     if (reader->partial.len == 0 && whole && len <= PROTOCOL_LINE_MAX)
         return take_line(reader, data, len, err);
     if (rl_buf_add(&reader->partial, data, len) < 0)
-        return rl_fail(err, RL_E_MEASURE_PROTOCOL, NULL, "is longer than %u bytes, or memory ran out", PROTOCOL_LINE_MAX);
+        return rl_fail(err, RL_E_MEASURE_PROTOCOL, NULL, "is longer than %u bytes, or memory ran out",
+                       PROTOCOL_LINE_MAX);
     if (!whole)
         return 0;
     int rc = take_line(reader, reader->partial.data, reader->partial.len, err);

@@ -7,7 +7,10 @@
 
 #include "base/num.h"
 
-void rl_buf_init(struct rl_buf *buf, size_t max) { *buf = (struct rl_buf){.max = max}; }
+void rl_buf_init(struct rl_buf *buf, size_t max)
+{
+    *buf = (struct rl_buf){.max = max};
+}
 
 void rl_buf_free(struct rl_buf *buf)
 {
@@ -54,7 +57,10 @@ int rl_buf_add(struct rl_buf *buf, const void *data, size_t len)
     return 0;
 }
 
-int rl_buf_puts(struct rl_buf *buf, const char *text) { return rl_buf_add(buf, text, strlen(text)); }
+int rl_buf_puts(struct rl_buf *buf, const char *text)
+{
+    return rl_buf_add(buf, text, strlen(text));
+}
 
 int rl_buf_printf(struct rl_buf *buf, const char *fmt, ...)
 {

@@ -30,8 +30,8 @@ char *rl_buf_take(struct rl_buf *buf);              /* ownership of data to the 
 
 /* An arena: many small allocations that live and die together; zeroed memory. */
 struct rl_arena;
-struct rl_arena *rl_arena_new(size_t max_bytes); /* NULL when memory ran out */
-void rl_arena_free(struct rl_arena *arena);      /* accepts NULL */
+struct rl_arena *rl_arena_new(size_t max_bytes);           /* NULL when memory ran out */
+void rl_arena_free(struct rl_arena *arena);                /* accepts NULL */
 void *rl_arena_alloc(struct rl_arena *arena, size_t size); /* 16-aligned; NULL past max or out of memory */
 void *rl_arena_array(struct rl_arena *arena, size_t count, size_t size); /* overflow-checked */
 char *rl_arena_strdup(struct rl_arena *arena, const char *text);         /* NULL in gives NULL */

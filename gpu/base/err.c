@@ -94,13 +94,25 @@ static const struct entry *look_up(enum rl_code code)
     return (unsigned)code < RL_E_COUNT ? &catalogue[code] : &catalogue[RL_E_INTERNAL];
 }
 
-const char *rl_code_id(enum rl_code code) { return look_up(code)->id; }
+const char *rl_code_id(enum rl_code code)
+{
+    return look_up(code)->id;
+}
 
-int rl_code_http(enum rl_code code) { return look_up(code)->http; }
+int rl_code_http(enum rl_code code)
+{
+    return look_up(code)->http;
+}
 
-int rl_code_exit(enum rl_code code) { return look_up(code)->exit; }
+int rl_code_exit(enum rl_code code)
+{
+    return look_up(code)->exit;
+}
 
-const char *rl_code_next_action(enum rl_code code) { return look_up(code)->next_action; }
+const char *rl_code_next_action(enum rl_code code)
+{
+    return look_up(code)->next_action;
+}
 
 enum rl_code rl_code_from_id(const char *id)
 {
@@ -114,7 +126,8 @@ int rl_err_print(const char *program, const struct rl_err *err)
 {
     char line[sizeof err->message + 512];
     const char *action = rl_code_next_action(err->code);
-    snprintf(line, sizeof line, "%s: %s%s%s%s", program, err->message, action[0] ? " (" : "", action, action[0] ? ")" : "");
+    snprintf(line, sizeof line, "%s: %s%s%s%s", program, err->message, action[0] ? " (" : "", action,
+             action[0] ? ")" : "");
     /* One line whatever a quoted value holds, and nothing that a terminal would obey. */
     for (char *c = line; *c != '\0'; c++)
         if ((unsigned char)*c < 0x20 || *c == 0x7F)

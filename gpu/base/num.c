@@ -84,7 +84,8 @@ static int format(char *text, size_t size, char style, int precision, double val
     if (c == (locale_t)0)
         return -1;
     locale_t before = uselocale(c);
-    int length = style == 'f' ? snprintf(text, size, "%.*f", precision, value) : snprintf(text, size, "%.*g", precision, value);
+    int length =
+        style == 'f' ? snprintf(text, size, "%.*f", precision, value) : snprintf(text, size, "%.*g", precision, value);
     uselocale(before);
     freelocale(c);
     return length < 0 || (size_t)length >= size ? -1 : length;
@@ -141,7 +142,10 @@ bool rl_add_u64(uint64_t a, uint64_t b, uint64_t *ret)
     return true;
 }
 
-static bool is_tail(unsigned char c) { return (c & 0xC0u) == 0x80u; }
+static bool is_tail(unsigned char c)
+{
+    return (c & 0xC0u) == 0x80u;
+}
 
 /* Ranges of the second byte from the Unicode standard, table 3-7: they keep out overlong forms, surrogates and
  * everything above U+10FFFF. */

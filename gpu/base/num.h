@@ -14,7 +14,8 @@ int rl_parse_real(const char *text, double *ret);
  * or value is not finite. */
 int rl_format_fixed(char *text, size_t size, double value, int decimals);
 /* Shortest of 15, 16 or 17 digits that reads back as exactly this double, with '.' and always with a '.' or an 'e', so
- * that readers keep it a real ("0.1", "4.0", "1e+20"). Returns the length, or -1: not finite, or size < RL_REAL_TEXT. */
+ * that readers keep it a real ("0.1", "4.0", "1e+20"). Returns the length, or -1: not finite, or size < RL_REAL_TEXT.
+ */
 #define RL_REAL_TEXT 32
 int rl_format_real(char *text, size_t size, double value);
 /* a*b and a+b into *ret; false on overflow, *ret untouched. */

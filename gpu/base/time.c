@@ -21,7 +21,10 @@ int64_t rl_monotonic_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static bool is_leap(int year) { return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0; }
+static bool is_leap(int year)
+{
+    return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+}
 
 static int month_days(int year, int month)
 {
@@ -39,7 +42,10 @@ static int64_t days_before_year(int year)
     return y * 365 + y / 4 - y / 100 + y / 400;
 }
 
-int64_t rl_time_day(int64_t ms) { return ms / MS_PER_DAY - (ms % MS_PER_DAY < 0); }
+int64_t rl_time_day(int64_t ms)
+{
+    return ms / MS_PER_DAY - (ms % MS_PER_DAY < 0);
+}
 
 static void split_day(int64_t day, int *ret_year, int *ret_month, int *ret_day)
 {
@@ -59,8 +65,8 @@ static void split_day(int64_t day, int *ret_year, int *ret_month, int *ret_day)
     *ret_day = (int)rest + 1;
 }
 
-#define FIRST_DAY (-DAYS_TO_1970)     /* 0001-01-01 */
-#define LAST_DAY INT64_C(2932896)     /* 9999-12-31 */
+#define FIRST_DAY (-DAYS_TO_1970)  /* 0001-01-01 */
+#define LAST_DAY  INT64_C(2932896) /* 9999-12-31 */
 
 void rl_time_format(int64_t ms, char text[RL_TIME_TEXT])
 {
@@ -73,7 +79,8 @@ void rl_time_format(int64_t ms, char text[RL_TIME_TEXT])
     int year, month, mday;
     split_day(day, &year, &month, &mday);
     snprintf(text, RL_TIME_TEXT, "%04u-%02u-%02uT%02u:%02u:%02u.%03uZ", (unsigned)year % 10000u, (unsigned)month % 100u,
-             (unsigned)mday % 100u, in_day / 3600000u % 24u, in_day / 60000u % 60u, in_day / 1000u % 60u, in_day % 1000u);
+             (unsigned)mday % 100u, in_day / 3600000u % 24u, in_day / 60000u % 60u, in_day / 1000u % 60u,
+             in_day % 1000u);
 }
 
 /* Exactly count digits at *text, which moves behind them; -1 when there are fewer. */

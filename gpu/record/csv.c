@@ -64,21 +64,25 @@ static void add_time(struct rl_buf *out, int64_t ms)
     rl_buf_puts(out, text);
 }
 
-#define CELL(name, code)                                                                                               \
-    static void cell_##name(struct rl_buf *out, const struct line *l) { code; }
+/* clang-format off */
+/* One function a column: what it writes into a cell of the line. */
+#define CELL(name, code) static void cell_##name(struct rl_buf *out, const struct line *l) { code; }
 #define REALS(X)                                                                                                       \
-    X(flop_counted, l->row->flop_counted) X(time_median_s, l->s->time_s.median) X(time_p25_s, l->s->time_s.p25)        \
-    X(time_p75_s, l->s->time_s.p75) X(time_min_s, l->s->time_s.min) X(time_std_error_s, l->s->time_s.std_error)        \
-    X(l1_bytes, l->s->bytes.l1) X(l2_bytes, l->s->bytes.l2) X(l2_sm_bytes, l->s->bytes.l2_sm)                          \
-    X(dram_bytes, l->s->bytes.dram) X(dram_read_bytes, l->s->bytes.dram_read)                                          \
-    X(dram_write_bytes, l->s->bytes.dram_write) X(dram_settled_bytes, l->s->bytes.dram_settled)                        \
-    X(dram_4n_bytes, l->s->bytes.dram_4n) X(dram_per_ask, l->s->dram_per_ask)                                          \
-    X(intensity_ask_flop_per_byte, l->s->intensity.ask) X(intensity_l1_flop_per_byte, l->s->intensity.l1)              \
-    X(intensity_l2_flop_per_byte, l->s->intensity.l2) X(intensity_dram_flop_per_byte, l->s->intensity.dram)            \
-    X(flop_per_s, l->s->flop_per_s) X(dram_byte_per_s, l->s->dram_byte_per_s)                                          \
-    X(percent_of_ceiling, l->s->percent_of_ceiling) X(attainable_flop_per_s, l->s->attainable_flop_per_s)              \
-    X(percent_of_roof, l->s->percent_of_roof) X(occupancy, l->s->occupancy) X(local_bytes, l->s->local_bytes)          \
-    X(sm_hz, l->s->sm_hz) X(memory_hz, l->s->memory_hz) X(temperature_c, l->s->temperature_c)
+    X(flop_counted, l->row->flop_counted) X(time_median_s, l->s->time_s.median)                                        \
+    X(time_p25_s, l->s->time_s.p25) X(time_p75_s, l->s->time_s.p75)                                                    \
+    X(time_min_s, l->s->time_s.min) X(time_std_error_s, l->s->time_s.std_error)                                        \
+    X(l1_bytes, l->s->bytes.l1) X(l2_bytes, l->s->bytes.l2)                                                            \
+    X(l2_sm_bytes, l->s->bytes.l2_sm) X(dram_bytes, l->s->bytes.dram)                                                  \
+    X(dram_read_bytes, l->s->bytes.dram_read) X(dram_write_bytes, l->s->bytes.dram_write)                              \
+    X(dram_settled_bytes, l->s->bytes.dram_settled) X(dram_4n_bytes, l->s->bytes.dram_4n)                              \
+    X(dram_per_ask, l->s->dram_per_ask) X(intensity_ask_flop_per_byte, l->s->intensity.ask)                            \
+    X(intensity_l1_flop_per_byte, l->s->intensity.l1) X(intensity_l2_flop_per_byte, l->s->intensity.l2)                \
+    X(intensity_dram_flop_per_byte, l->s->intensity.dram) X(flop_per_s, l->s->flop_per_s)                              \
+    X(dram_byte_per_s, l->s->dram_byte_per_s) X(percent_of_ceiling, l->s->percent_of_ceiling)                          \
+    X(attainable_flop_per_s, l->s->attainable_flop_per_s) X(percent_of_roof, l->s->percent_of_roof)                    \
+    X(occupancy, l->s->occupancy) X(local_bytes, l->s->local_bytes)                                                    \
+    X(sm_hz, l->s->sm_hz) X(memory_hz, l->s->memory_hz)                                                                \
+    X(temperature_c, l->s->temperature_c)
 
 #define REAL_CELL(name, value) CELL(name, add_real(out, value))
 REALS(REAL_CELL)
@@ -109,10 +113,13 @@ CELL(reasons, add_words(out, &l->s->reasons))
 static const struct {
     const char *name;
     void (*write)(struct rl_buf *out, const struct line *l);
-} cells[] = {ENTRY(source) ENTRY(recorded_at) ENTRY(outcome) ENTRY(date) ENTRY(device) ENTRY(device_name) ENTRY(driver_version)
-                 ENTRY(cuda_runtime_version) ENTRY(sizes) ENTRY(kernel) ENTRY(title) ENTRY(state) ENTRY(flop) ENTRY(ask_bytes)
-                     REALS(REAL_ENTRY) ENTRY(samples) ENTRY(launches_per_sample) ENTRY(stop) ENTRY(bound) ENTRY(advice_code)
-                         ENTRY(flags) ENTRY(reasons)};
+} cells[] = {
+    ENTRY(source) ENTRY(recorded_at) ENTRY(outcome) ENTRY(date) ENTRY(device) ENTRY(device_name) ENTRY(driver_version)
+    ENTRY(cuda_runtime_version) ENTRY(sizes) ENTRY(kernel) ENTRY(title) ENTRY(state) ENTRY(flop) ENTRY(ask_bytes)
+    REALS(REAL_ENTRY)
+    ENTRY(samples) ENTRY(launches_per_sample) ENTRY(stop) ENTRY(bound) ENTRY(advice_code) ENTRY(flags) ENTRY(reasons)
+};
+/* clang-format on */
 
 int rl_csv_write(const struct rl_run *run, struct rl_buf *out)
 {

@@ -7,22 +7,23 @@
 #include "base/err.h"
 #include "record/record.h"
 
-#define TEXT_MAX 512u
-#define DETAIL_MAX 1024u
-#define WORDS_MAX 64u
-#define ROWS_MAX 16u
-#define CEILINGS_MAX 32u
-#define CHECKS_MAX 64u
+#define TEXT_MAX      512u
+#define DETAIL_MAX    1024u
+#define WORDS_MAX     64u
+#define ROWS_MAX      16u
+#define CEILINGS_MAX  32u
+#define CHECKS_MAX    64u
 #define TELEMETRY_MAX 256u
-#define METRICS_MAX 64u
+#define METRICS_MAX   64u
 
 #define SECONDS_MAX 1e6  /* eleven days in one launch */
-#define BYTES_MAX 1e18   /* per launch: an hour at 250 TB/s */
-#define RATE_MAX 1e21    /* flop/s or byte/s of one GPU */
-#define RATIO_MAX 1e15
-#define HERTZ_MAX 1e12
-#define COUNT_MAX INT64_C(1000000000000000000)
+#define BYTES_MAX   1e18 /* per launch: an hour at 250 TB/s */
+#define RATE_MAX    1e21 /* flop/s or byte/s of one GPU */
+#define RATIO_MAX   1e15
+#define HERTZ_MAX   1e12
+#define COUNT_MAX   INT64_C(1000000000000000000)
 
+/* clang-format off */
 #define TABLE(name, title, type)                                                                                       \
     const struct rl_object name = {title, name##_fields, sizeof name##_fields / sizeof name##_fields[0], sizeof(struct type)}
 #define AT(type, member) .name = #member, .offset = offsetof(struct type, member)
@@ -46,6 +47,7 @@
 #define LIST(type, json, member, counter, most, table)                                                                 \
     {.name = json, .offset = offsetof(struct type, member), .kind = RL_KIND_LIST,                                      \
      .count_offset = offsetof(struct type, counter), .max_count = most, .object = &table}
+/* clang-format on */
 
 static const char *const stops[] = {"std_error", "noise_stable", "wall_time", "max_samples", NULL};
 static const char *const bounds[] = {"memory", "compute", "latency", NULL};
@@ -58,21 +60,17 @@ static const char *const sources[] = {"measured", "replayed", "imported", NULL};
 static const char *const outcomes[] = {"ok", "refused", "partial", NULL};
 
 static const struct rl_field times_fields[] = {
-    POSITIVE(rl_times, median, SECONDS_MAX),
-    POSITIVE(rl_times, p25, SECONDS_MAX),
-    POSITIVE(rl_times, p75, SECONDS_MAX),
-    POSITIVE(rl_times, min, SECONDS_MAX),
-    REAL(rl_times, std_error, SECONDS_MAX),
-    INT(rl_times, n, 0, 1000000),
-    INT(rl_times, launches, 0, 1000000000),
-    TEXT_OF(rl_times, stop, stops),
+    POSITIVE(rl_times, median, SECONDS_MAX), POSITIVE(rl_times, p25, SECONDS_MAX),
+    POSITIVE(rl_times, p75, SECONDS_MAX),    POSITIVE(rl_times, min, SECONDS_MAX),
+    REAL(rl_times, std_error, SECONDS_MAX),  INT(rl_times, n, 0, 1000000),
+    INT(rl_times, launches, 0, 1000000000),  TEXT_OF(rl_times, stop, stops),
 };
 static TABLE(times, "times", rl_times);
 
 static const struct rl_field bytes_fields[] = {
-    REAL(rl_bytes, l1, BYTES_MAX),         REAL(rl_bytes, l2, BYTES_MAX),
-    REAL(rl_bytes, l2_sm, BYTES_MAX),      REAL(rl_bytes, dram, BYTES_MAX),
-    REAL(rl_bytes, dram_read, BYTES_MAX),  REAL(rl_bytes, dram_write, BYTES_MAX),
+    REAL(rl_bytes, l1, BYTES_MAX),           REAL(rl_bytes, l2, BYTES_MAX),
+    REAL(rl_bytes, l2_sm, BYTES_MAX),        REAL(rl_bytes, dram, BYTES_MAX),
+    REAL(rl_bytes, dram_read, BYTES_MAX),    REAL(rl_bytes, dram_write, BYTES_MAX),
     REAL(rl_bytes, dram_settled, BYTES_MAX), REAL(rl_bytes, dram_4n, BYTES_MAX),
 };
 static TABLE(bytes, "bytes", rl_bytes);
@@ -155,7 +153,8 @@ static const struct rl_field rl_object_ceiling_fields[] = {
 TABLE(rl_object_ceiling, "a ceiling", rl_ceiling);
 
 static const struct rl_field check_fields[] = {
-    STRING(rl_check, name), STRING(rl_check, title), FLAG3(rl_check, passed), DETAIL(rl_check, detail), BOOL(rl_check, refuses),
+    STRING(rl_check, name),   STRING(rl_check, title), FLAG3(rl_check, passed),
+    DETAIL(rl_check, detail), BOOL(rl_check, refuses),
 };
 static TABLE(check, "a check", rl_check);
 
@@ -232,6 +231,7 @@ static const struct rl_field rl_object_telemetry_fields[] = {
 };
 TABLE(rl_object_telemetry, "telemetry", rl_telemetry);
 
+/* clang-format off */
 static const struct rl_field rl_object_run_fields[] = {
     ONE_OF(rl_run, suite, suites),
     ONE_OF(rl_run, sizes, sizes),
@@ -254,6 +254,7 @@ static const struct rl_field rl_object_run_fields[] = {
     BOOL(rl_run, counter_backed),
     WORDS(rl_run, flags),
 };
+/* clang-format on */
 TABLE(rl_object_run, "a run", rl_run);
 
 /* Sets every nullable member of an object and of the objects inside it; lists and plain members stay. */
@@ -263,24 +264,47 @@ static void make_unknown(const struct rl_object *object, void *base, const char 
         const struct rl_field *field = &object->fields[i];
         char *at = (char *)base + field->offset;
         switch (field->kind) {
-        case RL_KIND_REAL: *(struct rl_real *)(void *)at = rl_unknown(why); break;
-        case RL_KIND_COUNT: *(struct rl_count *)(void *)at = (struct rl_count){0, why}; break;
-        case RL_KIND_TEXT: *(struct rl_text *)(void *)at = (struct rl_text){NULL, why}; break;
-        case RL_KIND_FLAG3: *(struct rl_flag3 *)(void *)at = (struct rl_flag3){false, why}; break;
+        case RL_KIND_REAL:
+            *(struct rl_real *)(void *)at = rl_unknown(why);
+            break;
+        case RL_KIND_COUNT:
+            *(struct rl_count *)(void *)at = (struct rl_count){0, why};
+            break;
+        case RL_KIND_TEXT:
+            *(struct rl_text *)(void *)at = (struct rl_text){NULL, why};
+            break;
+        case RL_KIND_FLAG3:
+            *(struct rl_flag3 *)(void *)at = (struct rl_flag3){false, why};
+            break;
         case RL_KIND_OBJECT:
-        case RL_KIND_STATE: make_unknown(field->object, at, why); break;
-        default: break;
+        case RL_KIND_STATE:
+            make_unknown(field->object, at, why);
+            break;
+        default:
+            break;
         }
     }
 }
 
-void rl_row_unknown(struct rl_row *row, const char *why) { make_unknown(&rl_object_row, row, why); }
+void rl_row_unknown(struct rl_row *row, const char *why)
+{
+    make_unknown(&rl_object_row, row, why);
+}
 
-void rl_ceiling_unknown(struct rl_ceiling *ceiling, const char *why) { make_unknown(&rl_object_ceiling, ceiling, why); }
+void rl_ceiling_unknown(struct rl_ceiling *ceiling, const char *why)
+{
+    make_unknown(&rl_object_ceiling, ceiling, why);
+}
 
-void rl_counters_unknown(struct rl_counters *counters, const char *why) { make_unknown(&rl_object_counters, counters, why); }
+void rl_counters_unknown(struct rl_counters *counters, const char *why)
+{
+    make_unknown(&rl_object_counters, counters, why);
+}
 
-void rl_device_unknown(struct rl_device *device, const char *why) { make_unknown(&rl_object_device, device, why); }
+void rl_device_unknown(struct rl_device *device, const char *why)
+{
+    make_unknown(&rl_object_device, device, why);
+}
 
 void rl_environment_unknown(struct rl_environment *environment, const char *why)
 {

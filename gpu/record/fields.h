@@ -47,7 +47,7 @@ struct rl_object {
     size_t count, size;
 };
 
-extern const struct rl_object rl_object_run, rl_object_device, rl_object_environment, rl_object_telemetry, rl_object_row,
-    rl_object_ceiling, rl_object_counters;
+extern const struct rl_object rl_object_run, rl_object_device, rl_object_environment, rl_object_telemetry,
+    rl_object_row, rl_object_ceiling, rl_object_counters;
 
 #endif

@@ -36,9 +36,10 @@ static int write_object(const json_t *object, int depth, struct rl_buf *out)
     const char *key;
     json_t *member;
     const char *before = "{";
-    json_object_foreach ((json_t *)object, key, member) {
-        if (rl_buf_puts(out, before) < 0 || write_string(key, strlen(key), out) < 0 ||
-            rl_buf_add(out, ":", 1) < 0 || write_value(member, depth, out) < 0)
+    json_object_foreach((json_t *)object, key, member)
+    {
+        if (rl_buf_puts(out, before) < 0 || write_string(key, strlen(key), out) < 0 || rl_buf_add(out, ":", 1) < 0 ||
+            write_value(member, depth, out) < 0)
             return -1;
         before = ",";
     }
@@ -73,14 +74,22 @@ static int write_value(const json_t *value, int depth, struct rl_buf *out)
         return -1;
     }
     switch (json_typeof(value)) {
-    case JSON_OBJECT: return write_object(value, depth + 1, out);
-    case JSON_ARRAY: return write_array(value, depth + 1, out);
-    case JSON_STRING: return write_string(json_string_value(value), json_string_length(value), out);
-    case JSON_INTEGER: return rl_buf_printf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-    case JSON_REAL: return write_real(json_real_value(value), out);
-    case JSON_TRUE: return rl_buf_puts(out, "true");
-    case JSON_FALSE: return rl_buf_puts(out, "false");
-    case JSON_NULL: break;
+    case JSON_OBJECT:
+        return write_object(value, depth + 1, out);
+    case JSON_ARRAY:
+        return write_array(value, depth + 1, out);
+    case JSON_STRING:
+        return write_string(json_string_value(value), json_string_length(value), out);
+    case JSON_INTEGER:
+        return rl_buf_printf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    case JSON_REAL:
+        return write_real(json_real_value(value), out);
+    case JSON_TRUE:
+        return rl_buf_puts(out, "true");
+    case JSON_FALSE:
+        return rl_buf_puts(out, "false");
+    case JSON_NULL:
+        break;
     }
     return rl_buf_puts(out, "null");
 }

@@ -9,9 +9,9 @@
 
 #define RL_JSON_DEPTH_MAX 32 /* deeper trees are refused: our own are 7 deep */
 
-/* Appends value as compact JSON: members in their order, reals by rl_format_real (exact, shortest), strings in UTF-8 with
- * control characters escaped, independent of the locale. Equal trees give equal bytes. 0, or -1 when out is full, memory
- * ran out or the tree is too deep; out->failed is set then, and out keeps a part of the text. */
+/* Appends value as compact JSON: members in their order, reals by rl_format_real (exact, shortest), strings in UTF-8
+ * with control characters escaped, independent of the locale. Equal trees give equal bytes. 0, or -1 when out is full,
+ * memory ran out or the tree is too deep; out->failed is set then, and out keeps a part of the text. */
 int rl_json_write(const json_t *value, struct rl_buf *out);
 
 #endif

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define SAMPLES_MAX 1000000u
-#define Z_995 2.5758293035489004 /* 0.995 quantile of the standard normal */
+#define Z_995       2.5758293035489004 /* 0.995 quantile of the standard normal */
 
 double rl_quantile_sorted(const double *ascending, size_t n, double q)
 {

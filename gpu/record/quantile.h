@@ -10,13 +10,13 @@
 double rl_quantile_sorted(const double *ascending, size_t n, double q);
 void rl_sort_doubles(double *values, size_t n); /* ascending; values hold no NaN */
 /* McKean-Schrader standard error of the median (McKean & Schrader 1984; Wilcox 2012, section 3.3.4):
- * (x[n-k+1] - x[k]) / (2 z), one-based, k = round((n+1)/2 - z sqrt(n/4)), z = 2.5758 (the 0.995 quantile of the normal).
- * Halves round to even, as in numpy and R. n >= 5, else NaN: with fewer k would be below 1. Where k still comes out
- * below 1 (n = 5 and 6) it is 1: the whole range. */
+ * (x[n-k+1] - x[k]) / (2 z), one-based, k = round((n+1)/2 - z sqrt(n/4)), z = 2.5758 (the 0.995 quantile of the
+ * normal). Halves round to even, as in numpy and R. n >= 5, else NaN: with fewer k would be below 1. Where k still
+ * comes out below 1 (n = 5 and 6) it is 1: the whole range. */
 double rl_median_std_error(const double *ascending, size_t n);
-/* Fills median, p25, p75, min, std_error and n of ret from samples (any order, all finite and > 0; n 1 to 1,000,000), in
- * seconds per launch; launches and stop stay as they are. 0, or -1 with ret untouched: a sample is out of range, n is
- * 0, or memory ran out. std_error is unknown with its reason below 5 samples. */
+/* Fills median, p25, p75, min, std_error and n of ret from samples (any order, all finite and > 0; n 1 to 1,000,000),
+ * in seconds per launch; launches and stop stay as they are. 0, or -1 with ret untouched: a sample is out of range, n
+ * is 0, or memory ran out. std_error is unknown with its reason below 5 samples. */
 int rl_times_from_samples(const double *samples, size_t n, struct rl_times *ret);
 
 #endif

@@ -53,11 +53,15 @@ int rl_strings_add(struct rl_arena *arena, struct rl_strings *list, const char *
     return 0;
 }
 
-const char *rl_state_name(enum rl_state state) { return state == RL_COLD ? "cold" : "warm"; }
+const char *rl_state_name(enum rl_state state)
+{
+    return state == RL_COLD ? "cold" : "warm";
+}
 
 const char *rl_source_name(enum rl_source source)
 {
-    static const char *const names[] = {[RL_MEASURED] = "measured", [RL_REPLAYED] = "replayed", [RL_IMPORTED] = "imported"};
+    static const char *const names[] = {
+        [RL_MEASURED] = "measured", [RL_REPLAYED] = "replayed", [RL_IMPORTED] = "imported"};
     return names[source];
 }
 

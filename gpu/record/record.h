@@ -38,9 +38,18 @@ struct rl_flag3 { /* a truth value that may be unknown */
     const char *why;
 };
 
-static inline struct rl_real rl_known(double value) { return (struct rl_real){value, NULL}; }
-static inline struct rl_real rl_unknown(const char *why) { return (struct rl_real){0, why}; }
-static inline bool rl_is_known(struct rl_real real) { return real.why == NULL; }
+static inline struct rl_real rl_known(double value)
+{
+    return (struct rl_real){value, NULL};
+}
+static inline struct rl_real rl_unknown(const char *why)
+{
+    return (struct rl_real){0, why};
+}
+static inline bool rl_is_known(struct rl_real real)
+{
+    return real.why == NULL;
+}
 
 struct rl_strings { /* a list of short words */
     const char **items;
@@ -61,27 +70,27 @@ struct rl_times {
     struct rl_real std_error;             /* s; McKean-Schrader standard error of the median */
     int64_t n;                            /* samples kept */
     int64_t launches;                     /* launches per sample: 1 when cold */
-    struct rl_text stop;                  /* rule that ended sampling: "std_error", "noise_stable", "wall_time", "max_samples" */
+    struct rl_text stop; /* rule that ended sampling: "std_error", "noise_stable", "wall_time", "max_samples" */
 };
 
 /* Bytes per launch, from counters (METHOD: warm range / launches; cold range of one launch). */
 struct rl_bytes {
-    struct rl_real l1;           /* l1tex__t_bytes: global and local, no shared memory */
-    struct rl_real l2;           /* lts__t_bytes: all units, the L2 partitions' own traffic included */
-    struct rl_real l2_sm;        /* lts__t_sectors_srcunit_tex * 32 */
-    struct rl_real dram;         /* dram_read + dram_write */
+    struct rl_real l1;    /* l1tex__t_bytes: global and local, no shared memory */
+    struct rl_real l2;    /* lts__t_bytes: all units, the L2 partitions' own traffic included */
+    struct rl_real l2_sm; /* lts__t_sectors_srcunit_tex * 32 */
+    struct rl_real dram;  /* dram_read + dram_write */
     struct rl_real dram_read;
     struct rl_real dram_write;
     struct rl_real dram_settled; /* cold: launch and read flush, less the flush alone; warm: equals dram */
     struct rl_real dram_4n;      /* warm: dram per launch of a batch four times as long (steadiness) */
 };
 
-struct rl_intensity { /* flop per byte; unknown without flop or with bytes at the counter's floor */
+struct rl_intensity {                 /* flop per byte; unknown without flop or with bytes at the counter's floor */
     struct rl_real ask, l1, l2, dram; /* dram uses settled bytes when cold */
 };
 
 struct rl_row_state {
-    bool present;                /* false: the state was not asked for; the JSON member is absent */
+    bool present; /* false: the state was not asked for; the JSON member is absent */
     struct rl_times time_s;
     struct rl_bytes bytes;
     struct rl_real dram_per_ask; /* settled bytes over ask bytes when cold */
@@ -94,14 +103,14 @@ struct rl_row_state {
     struct rl_text advice_code;           /* "fix_access", "change_algorithm", "fix_kernel" */
     struct rl_real attainable_flop_per_s; /* min(FMA ceiling, intensity * memory roof) */
     struct rl_real percent_of_roof;
-    struct rl_real occupancy;             /* achieved, 0 to 1 */
-    struct rl_real local_bytes;           /* local-memory bytes per launch (spills, stack) */
-    struct rl_real sm_hz;                 /* seen on the SM during the samples: clock64 over globaltimer */
-    struct rl_real memory_hz;             /* NVML, around the row */
+    struct rl_real occupancy;   /* achieved, 0 to 1 */
+    struct rl_real local_bytes; /* local-memory bytes per launch (spills, stack) */
+    struct rl_real sm_hz;       /* seen on the SM during the samples: clock64 over globaltimer */
+    struct rl_real memory_hz;   /* NVML, around the row */
     struct rl_real temperature_c;
-    struct rl_strings reasons;            /* clock event reasons seen around the row, by NVML's names */
-    int64_t attempts;                     /* 1, or more after a clock or thermal retry */
-    struct rl_strings flags;              /* see SCHEMA.md: clock_moved, throttled, not_steady, cache_resident, … */
+    struct rl_strings reasons; /* clock event reasons seen around the row, by NVML's names */
+    int64_t attempts;          /* 1, or more after a clock or thermal retry */
+    struct rl_strings flags;   /* see SCHEMA.md: clock_moved, throttled, not_steady, cache_resident, … */
 };
 
 struct rl_launch {
@@ -127,33 +136,33 @@ struct rl_ceiling {
     const char *name; /* dram_copy, fp32_fma, dram_copy_scalar, dram_memcpy, … */
     enum rl_state state;
     struct rl_real value;
-    const char *unit;         /* "byte_per_s" or "flop_per_s" */
-    const char *method;       /* one sentence: what was launched and what is counted */
-    struct rl_text shape;     /* grid, block and items of the best shape */
+    const char *unit;     /* "byte_per_s" or "flop_per_s" */
+    const char *method;   /* one sentence: what was launched and what is counted */
+    struct rl_text shape; /* grid, block and items of the best shape */
     struct rl_times time_s;
-    struct rl_count work;     /* bytes or flop per launch, hand-counted */
-    struct rl_real dram;      /* counted DRAM bytes per launch */
+    struct rl_count work; /* bytes or flop per launch, hand-counted */
+    struct rl_real dram;  /* counted DRAM bytes per launch */
     struct rl_real dram_per_ask;
-    struct rl_real nominal;   /* from queried attributes and the clock seen; an annotation */
+    struct rl_real nominal;    /* from queried attributes and the clock seen; an annotation */
     struct rl_text nominal_of; /* the denominator in words */
     struct rl_real percent_of_nominal;
-    struct rl_real sm_hz;     /* seen inside the kernel */
+    struct rl_real sm_hz; /* seen inside the kernel */
     struct rl_real memory_hz;
     struct rl_strings reasons, flags;
 };
 
 struct rl_check {
-    const char *name;   /* see SCHEMA.md for the list */
-    const char *title;  /* what was compared, in words */
+    const char *name;       /* see SCHEMA.md for the list */
+    const char *title;      /* what was compared, in words */
     struct rl_flag3 passed; /* unknown when it could not be made, with the reason */
-    const char *detail; /* figures seen: "max relative error 1.2e-7 of 4.0e-6 allowed at 16777216 elements" */
-    bool refuses;       /* a failure makes the run `refused` */
+    const char *detail;     /* figures seen: "max relative error 1.2e-7 of 4.0e-6 allowed at 16777216 elements" */
+    bool refuses;           /* a failure makes the run `refused` */
 };
 
 struct rl_device {
-    const char *id;   /* the GPU's UUID ("GPU-…"), or a slug for imports */
+    const char *id; /* the GPU's UUID ("GPU-…"), or a slug for imports */
     struct rl_text uuid;
-    const char *name; /* "NVIDIA H200" */
+    const char *name;    /* "NVIDIA H200" */
     struct rl_text chip; /* CUPTI's name, "GH100" */
     struct rl_text pci_bus_id;
     struct rl_count compute_major, compute_minor, sm_count, l2_bytes, memory_bytes;
@@ -168,12 +177,12 @@ struct rl_environment {
     struct rl_text cupti_version;
     struct rl_text hostname, kernel_release;
     struct rl_flag3 ecc;
-    struct rl_text mig;                  /* "off" or the profile's name */
+    struct rl_text mig; /* "off" or the profile's name */
     struct rl_real power_limit_w;
     struct rl_text compute_mode, persistence_mode;
     struct rl_flag3 profiling_admin_only; /* RmProfilingAdminOnly of /proc/driver/nvidia/params */
-    const char *build;                   /* version and git hash of the measuring program */
-    struct rl_text cubin;                /* "sm_90": the code that ran, or "ptx" */
+    const char *build;                    /* version and git hash of the measuring program */
+    struct rl_text cubin;                 /* "sm_90": the code that ran, or "ptx" */
     int64_t method_version;
 };
 
@@ -181,19 +190,19 @@ struct rl_metric { /* our name and the counter's */
     const char *name, *metric;
 };
 struct rl_counters {
-    const char *status;   /* "ok", "off", or an error id of err.def: "counters_permission", … */
-    struct rl_text why;   /* JSON "reason": null with its why when status is ok */
+    const char *status; /* "ok", "off", or an error id of err.def: "counters_permission", … */
+    struct rl_text why; /* JSON "reason": null with its why when status is ok */
     struct rl_metric *metrics;
     size_t metric_count;
     struct rl_count passes;
-    struct rl_real floor_dram_bytes;   /* DRAM bytes of an empty range */
-    struct rl_real flush_dram_bytes;   /* flush-only range, and its spread (max - min) */
+    struct rl_real floor_dram_bytes; /* DRAM bytes of an empty range */
+    struct rl_real flush_dram_bytes; /* flush-only range, and its spread (max - min) */
     struct rl_real flush_spread_bytes;
-    struct rl_real self_test;          /* warm copy: DRAM bytes over asked bytes */
+    struct rl_real self_test; /* warm copy: DRAM bytes over asked bytes */
 };
 
 struct rl_telemetry {
-    const char *at;     /* "start", "vector_add warm before", … */
+    const char *at;        /* "start", "vector_add warm before", … */
     struct rl_real time_s; /* since the run's start */
     struct rl_real sm_hz, memory_hz, temperature_c, power_w, energy_j;
     struct rl_strings reasons;
@@ -221,15 +230,16 @@ struct rl_run {
     size_t check_count;
     struct rl_telemetry *telemetry;
     size_t telemetry_count;
-    bool counter_backed; /* every requested row has DRAM bytes */
+    bool counter_backed;     /* every requested row has DRAM bytes */
     struct rl_strings flags; /* run-wide: shared, throttled, driver_changed */
 };
 
 /* A run with an arena of its own, or NULL when memory ran out. */
 struct rl_run *rl_run_new(void);
 void rl_run_free(struct rl_run *run); /* accepts NULL */
-/* Make every member that may be unknown unknown with this reason (borrowed: a literal, or of the run's arena), in nested
- * objects too; plain members and lists stay. A zeroed struct reads as known zeros, so whoever fills one starts here. */
+/* Make every member that may be unknown unknown with this reason (borrowed: a literal, or of the run's arena), in
+ * nested objects too; plain members and lists stay. A zeroed struct reads as known zeros, so whoever fills one starts
+ * here. */
 void rl_row_unknown(struct rl_row *row, const char *why);
 void rl_ceiling_unknown(struct rl_ceiling *ceiling, const char *why);
 void rl_counters_unknown(struct rl_counters *counters, const char *why);
@@ -240,8 +250,8 @@ void rl_telemetry_unknown(struct rl_telemetry *telemetry, const char *why);
 int rl_strings_add(struct rl_arena *arena, struct rl_strings *list, const char *word);
 bool rl_strings_has(const struct rl_strings *list, const char *word);
 
-const char *rl_state_name(enum rl_state state);     /* "warm", "cold" */
-const char *rl_source_name(enum rl_source source);  /* "measured", "replayed", "imported" */
+const char *rl_state_name(enum rl_state state);    /* "warm", "cold" */
+const char *rl_source_name(enum rl_source source); /* "measured", "replayed", "imported" */
 const char *rl_outcome_name(enum rl_outcome outcome);
 struct rl_row *rl_run_row(const struct rl_run *run, const char *kernel); /* NULL when absent */
 struct rl_ceiling *rl_run_ceiling(const struct rl_run *run, const char *name, enum rl_state state);

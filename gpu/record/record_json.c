@@ -74,21 +74,34 @@ static json_t *make_list(const struct rl_field *field, const void *base)
 static json_t *make_plain(const struct rl_field *field, const void *base, const void *at)
 {
     switch (field->kind) {
-    case RL_KIND_INT: return json_integer(*(const int64_t *)at);
-    case RL_KIND_INT3: return make_int3(at);
-    case RL_KIND_BOOL: return json_boolean(*(const bool *)at);
-    case RL_KIND_ENUM: return json_string(field->words[*(const unsigned *)at]);
+    case RL_KIND_INT:
+        return json_integer(*(const int64_t *)at);
+    case RL_KIND_INT3:
+        return make_int3(at);
+    case RL_KIND_BOOL:
+        return json_boolean(*(const bool *)at);
+    case RL_KIND_ENUM:
+        return json_string(field->words[*(const unsigned *)at]);
     case RL_KIND_TIME:
-    case RL_KIND_TIME_OR_NULL: return make_time(*(const int64_t *)at);
-    case RL_KIND_WORDS: return make_words(at);
+    case RL_KIND_TIME_OR_NULL:
+        return make_time(*(const int64_t *)at);
+    case RL_KIND_WORDS:
+        return make_words(at);
     case RL_KIND_OBJECT:
-    case RL_KIND_STATE: return make_object(field->object, at);
-    case RL_KIND_LIST: return make_list(field, base);
-    case RL_KIND_STRING: return make_text(*(const char *const *)at);
-    case RL_KIND_REAL: return json_real(((const struct rl_real *)at)->value);
-    case RL_KIND_COUNT: return json_integer(((const struct rl_count *)at)->value);
-    case RL_KIND_TEXT: return make_text(((const struct rl_text *)at)->value);
-    case RL_KIND_FLAG3: return json_boolean(((const struct rl_flag3 *)at)->value);
+    case RL_KIND_STATE:
+        return make_object(field->object, at);
+    case RL_KIND_LIST:
+        return make_list(field, base);
+    case RL_KIND_STRING:
+        return make_text(*(const char *const *)at);
+    case RL_KIND_REAL:
+        return json_real(((const struct rl_real *)at)->value);
+    case RL_KIND_COUNT:
+        return json_integer(((const struct rl_count *)at)->value);
+    case RL_KIND_TEXT:
+        return make_text(((const struct rl_text *)at)->value);
+    case RL_KIND_FLAG3:
+        return json_boolean(((const struct rl_flag3 *)at)->value);
     }
     return NULL;
 }
@@ -97,10 +110,14 @@ static json_t *make_plain(const struct rl_field *field, const void *base, const 
 static const char *unknown_why(const struct rl_field *field, const void *at)
 {
     switch (field->kind) {
-    case RL_KIND_STRING: return *(const char *const *)at == NULL ? "not set" : NULL;
-    case RL_KIND_TIME_OR_NULL: return *(const int64_t *)at == 0 ? field->absent : NULL;
-    case RL_KIND_COUNT: return ((const struct rl_count *)at)->why;
-    case RL_KIND_FLAG3: return ((const struct rl_flag3 *)at)->why;
+    case RL_KIND_STRING:
+        return *(const char *const *)at == NULL ? "not set" : NULL;
+    case RL_KIND_TIME_OR_NULL:
+        return *(const int64_t *)at == 0 ? field->absent : NULL;
+    case RL_KIND_COUNT:
+        return ((const struct rl_count *)at)->why;
+    case RL_KIND_FLAG3:
+        return ((const struct rl_flag3 *)at)->why;
     case RL_KIND_REAL: {
         const struct rl_real *real = at;
         return real->why == NULL && !isfinite(real->value) ? "not finite" : real->why;
@@ -109,7 +126,8 @@ static const char *unknown_why(const struct rl_field *field, const void *at)
         const struct rl_text *text = at;
         return text->why == NULL && text->value == NULL ? "not set" : text->why;
     }
-    default: return NULL;
+    default:
+        return NULL;
     }
 }
 
@@ -123,7 +141,8 @@ static int add_member(const struct rl_field *field, const void *base, json_t *ob
         return json_object_set_new_nocheck(object, field->name, make_plain(field, base, at));
     if (*why == NULL)
         *why = json_object();
-    if (*why == NULL || json_object_set_new_nocheck(*why, field->name, make_text(reason[0] != '\0' ? reason : "not said")) < 0)
+    if (*why == NULL ||
+        json_object_set_new_nocheck(*why, field->name, make_text(reason[0] != '\0' ? reason : "not said")) < 0)
         return -1;
     return json_object_set_new_nocheck(object, field->name, json_null());
 }
@@ -148,13 +167,22 @@ fail:
     return NULL;
 }
 
-json_t *rl_run_to_json(const struct rl_run *run) { return make_object(&rl_object_run, run); }
+json_t *rl_run_to_json(const struct rl_run *run)
+{
+    return make_object(&rl_object_run, run);
+}
 
-json_t *rl_device_to_json(const struct rl_device *device) { return make_object(&rl_object_device, device); }
+json_t *rl_device_to_json(const struct rl_device *device)
+{
+    return make_object(&rl_object_device, device);
+}
 
 json_t *rl_environment_to_json(const struct rl_environment *environment)
 {
     return make_object(&rl_object_environment, environment);
 }
 
-json_t *rl_telemetry_to_json(const struct rl_telemetry *telemetry) { return make_object(&rl_object_telemetry, telemetry); }
+json_t *rl_telemetry_to_json(const struct rl_telemetry *telemetry)
+{
+    return make_object(&rl_object_telemetry, telemetry);
+}

@@ -21,7 +21,8 @@ json_t *rl_device_to_json(const struct rl_device *device);
 json_t *rl_environment_to_json(const struct rl_environment *environment);
 json_t *rl_telemetry_to_json(const struct rl_telemetry *telemetry);
 int rl_device_from_json(const json_t *object, struct rl_arena *arena, struct rl_device *ret, struct rl_err *err);
-int rl_environment_from_json(const json_t *object, struct rl_arena *arena, struct rl_environment *ret, struct rl_err *err);
+int rl_environment_from_json(const json_t *object, struct rl_arena *arena, struct rl_environment *ret,
+                             struct rl_err *err);
 int rl_telemetry_from_json(const json_t *object, struct rl_arena *arena, struct rl_telemetry *ret, struct rl_err *err);
 
 #endif

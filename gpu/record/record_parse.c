@@ -58,7 +58,8 @@ static int no_memory(const struct reader *reader, const struct path *path)
 
 static const char *type_name(const json_t *value)
 {
-    static const char *const names[] = {"an object", "a list", "a text", "an integer", "a number", "true", "false", "null"};
+    static const char *const names[] = {"an object", "a list", "a text", "an integer",
+                                        "a number",  "true",   "false",  "null"};
     return names[json_typeof(value)];
 }
 
@@ -67,7 +68,8 @@ static int wrong_type(const struct reader *reader, const struct path *path, cons
     return refuse(reader, RL_E_BAD_FIELD, path, "has to be %s, not %s", wanted, type_name(value));
 }
 
-static int read_text(const struct reader *reader, const struct path *path, const json_t *value, size_t max, const char **ret)
+static int read_text(const struct reader *reader, const struct path *path, const json_t *value, size_t max,
+                     const char **ret)
 {
     if (!json_is_string(value))
         return wrong_type(reader, path, "a text", value);
@@ -83,8 +85,8 @@ static int read_text(const struct reader *reader, const struct path *path, const
     return 0;
 }
 
-static int read_choice(const struct reader *reader, const struct path *path, const struct rl_field *field, const json_t *value,
-                       const char **ret)
+static int read_choice(const struct reader *reader, const struct path *path, const struct rl_field *field,
+                       const json_t *value, const char **ret)
 {
     const char *text;
     if (read_text(reader, path, value, field->max_count, &text) < 0)
@@ -101,8 +103,8 @@ static int read_choice(const struct reader *reader, const struct path *path, con
     return 0;
 }
 
-static int read_enum(const struct reader *reader, const struct path *path, const struct rl_field *field, const json_t *value,
-                     unsigned *ret)
+static int read_enum(const struct reader *reader, const struct path *path, const struct rl_field *field,
+                     const json_t *value, unsigned *ret)
 {
     if (!json_is_string(value))
         return wrong_type(reader, path, "a text", value);
@@ -111,11 +113,12 @@ static int read_enum(const struct reader *reader, const struct path *path, const
             *ret = i;
             return 0;
         }
-    return refuse(reader, RL_E_BAD_FIELD, path, "is \"%.64s\", which is none of the words allowed", json_string_value(value));
+    return refuse(reader, RL_E_BAD_FIELD, path, "is \"%.64s\", which is none of the words allowed",
+                  json_string_value(value));
 }
 
-static int read_int(const struct reader *reader, const struct path *path, const struct rl_field *field, const json_t *value,
-                    int64_t *ret)
+static int read_int(const struct reader *reader, const struct path *path, const struct rl_field *field,
+                    const json_t *value, int64_t *ret)
 {
     if (!json_is_integer(value))
         return wrong_type(reader, path, "an integer", value);
@@ -127,8 +130,8 @@ static int read_int(const struct reader *reader, const struct path *path, const 
     return 0;
 }
 
-static int read_int3(const struct reader *reader, const struct path *path, const struct rl_field *field, const json_t *value,
-                     int64_t *ret)
+static int read_int3(const struct reader *reader, const struct path *path, const struct rl_field *field,
+                     const json_t *value, int64_t *ret)
 {
     if (!json_is_array(value) || json_array_size(value) != 3)
         return refuse(reader, RL_E_BAD_FIELD, path, "has to be a list of three integers");
@@ -140,14 +143,15 @@ static int read_int3(const struct reader *reader, const struct path *path, const
     return 0;
 }
 
-static int read_real(const struct reader *reader, const struct path *path, const struct rl_field *field, const json_t *value,
-                     double *ret)
+static int read_real(const struct reader *reader, const struct path *path, const struct rl_field *field,
+                     const json_t *value, double *ret)
 {
     if (!json_is_number(value))
         return wrong_type(reader, path, "a number", value);
     double number = json_number_value(value);
     char seen[RL_REAL_TEXT] = "not finite", low[RL_REAL_TEXT] = "", high[RL_REAL_TEXT] = "";
-    bool good = isfinite(number) && number <= field->max && (field->above_min ? number > field->min : number >= field->min);
+    bool good =
+        isfinite(number) && number <= field->max && (field->above_min ? number > field->min : number >= field->min);
     if (!good) {
         rl_format_real(seen, sizeof seen, number);
         rl_format_real(low, sizeof low, field->min);
@@ -174,11 +178,12 @@ static int read_time(const struct reader *reader, const struct path *path, const
             return 0;
         }
     }
-    return refuse(reader, RL_E_BAD_FIELD, path, "is \"%.64s\", not a UTC time like 2026-11-29T20:03:35.123Z after 1970", text);
+    return refuse(reader, RL_E_BAD_FIELD, path, "is \"%.64s\", not a UTC time like 2026-11-29T20:03:35.123Z after 1970",
+                  text);
 }
 
-static int read_words(const struct reader *reader, const struct path *path, const struct rl_field *field, const json_t *value,
-                      struct rl_strings *ret)
+static int read_words(const struct reader *reader, const struct path *path, const struct rl_field *field,
+                      const json_t *value, struct rl_strings *ret)
 {
     if (!json_is_array(value))
         return wrong_type(reader, path, "a list", value);
@@ -200,8 +205,8 @@ static int read_words(const struct reader *reader, const struct path *path, cons
 static int read_object(const struct reader *reader, const struct path *path, const struct rl_object *object,
                        const json_t *value, void *base);
 
-static int read_list(const struct reader *reader, const struct path *path, const struct rl_field *field, const json_t *value,
-                     void *base)
+static int read_list(const struct reader *reader, const struct path *path, const struct rl_field *field,
+                     const json_t *value, void *base)
 {
     if (!json_is_array(value))
         return wrong_type(reader, path, "a list", value);
@@ -221,11 +226,14 @@ static int read_list(const struct reader *reader, const struct path *path, const
     return 0;
 }
 
-static bool may_be_null(enum rl_kind kind) { return kind >= RL_KIND_REAL || kind == RL_KIND_TIME_OR_NULL; }
+static bool may_be_null(enum rl_kind kind)
+{
+    return kind >= RL_KIND_REAL || kind == RL_KIND_TIME_OR_NULL;
+}
 
 /* A null member with its reason. */
-static int read_unknown(const struct reader *reader, const struct path *path, const struct rl_field *field, const json_t *why,
-                        void *at)
+static int read_unknown(const struct reader *reader, const struct path *path, const struct rl_field *field,
+                        const json_t *why, void *at)
 {
     const json_t *value = json_object_get(why, field->name);
     if (value == NULL)
@@ -238,11 +246,21 @@ static int read_unknown(const struct reader *reader, const struct path *path, co
     if (reason[0] == '\0')
         return refuse(reader, RL_E_BAD_FIELD, &name, "is empty");
     switch (field->kind) {
-    case RL_KIND_REAL: *(struct rl_real *)at = rl_unknown(reason); break;
-    case RL_KIND_COUNT: *(struct rl_count *)at = (struct rl_count){0, reason}; break;
-    case RL_KIND_TEXT: *(struct rl_text *)at = (struct rl_text){NULL, reason}; break;
-    case RL_KIND_FLAG3: *(struct rl_flag3 *)at = (struct rl_flag3){false, reason}; break;
-    default: *(int64_t *)at = 0; break; /* RL_KIND_TIME_OR_NULL: its reason is fields.c's own */
+    case RL_KIND_REAL:
+        *(struct rl_real *)at = rl_unknown(reason);
+        break;
+    case RL_KIND_COUNT:
+        *(struct rl_count *)at = (struct rl_count){0, reason};
+        break;
+    case RL_KIND_TEXT:
+        *(struct rl_text *)at = (struct rl_text){NULL, reason};
+        break;
+    case RL_KIND_FLAG3:
+        *(struct rl_flag3 *)at = (struct rl_flag3){false, reason};
+        break;
+    default:
+        *(int64_t *)at = 0;
+        break; /* RL_KIND_TIME_OR_NULL: its reason is fields.c's own */
     }
     return 0;
 }
@@ -255,26 +273,41 @@ static int read_flag(const struct reader *reader, const struct path *path, const
     return 0;
 }
 
-static int read_member(const struct reader *reader, const struct path *path, const struct rl_field *field, const json_t *value,
-                       void *base)
+static int read_member(const struct reader *reader, const struct path *path, const struct rl_field *field,
+                       const json_t *value, void *base)
 {
     void *at = (char *)base + field->offset;
     switch (field->kind) {
-    case RL_KIND_STRING: return read_choice(reader, path, field, value, at);
-    case RL_KIND_INT: return read_int(reader, path, field, value, at);
-    case RL_KIND_INT3: return read_int3(reader, path, field, value, at);
-    case RL_KIND_BOOL: return read_flag(reader, path, value, at);
-    case RL_KIND_ENUM: return read_enum(reader, path, field, value, at);
+    case RL_KIND_STRING:
+        return read_choice(reader, path, field, value, at);
+    case RL_KIND_INT:
+        return read_int(reader, path, field, value, at);
+    case RL_KIND_INT3:
+        return read_int3(reader, path, field, value, at);
+    case RL_KIND_BOOL:
+        return read_flag(reader, path, value, at);
+    case RL_KIND_ENUM:
+        return read_enum(reader, path, field, value, at);
     case RL_KIND_TIME:
-    case RL_KIND_TIME_OR_NULL: return read_time(reader, path, value, at);
-    case RL_KIND_WORDS: return read_words(reader, path, field, value, at);
-    case RL_KIND_OBJECT: return read_object(reader, path, field->object, value, at);
-    case RL_KIND_STATE: ((struct rl_row_state *)at)->present = true; return read_object(reader, path, field->object, value, at);
-    case RL_KIND_LIST: return read_list(reader, path, field, value, base);
-    case RL_KIND_REAL: return read_real(reader, path, field, value, &((struct rl_real *)at)->value);
-    case RL_KIND_COUNT: return read_int(reader, path, field, value, &((struct rl_count *)at)->value);
-    case RL_KIND_TEXT: return read_choice(reader, path, field, value, &((struct rl_text *)at)->value);
-    case RL_KIND_FLAG3: return read_flag(reader, path, value, &((struct rl_flag3 *)at)->value);
+    case RL_KIND_TIME_OR_NULL:
+        return read_time(reader, path, value, at);
+    case RL_KIND_WORDS:
+        return read_words(reader, path, field, value, at);
+    case RL_KIND_OBJECT:
+        return read_object(reader, path, field->object, value, at);
+    case RL_KIND_STATE:
+        ((struct rl_row_state *)at)->present = true;
+        return read_object(reader, path, field->object, value, at);
+    case RL_KIND_LIST:
+        return read_list(reader, path, field, value, base);
+    case RL_KIND_REAL:
+        return read_real(reader, path, field, value, &((struct rl_real *)at)->value);
+    case RL_KIND_COUNT:
+        return read_int(reader, path, field, value, &((struct rl_count *)at)->value);
+    case RL_KIND_TEXT:
+        return read_choice(reader, path, field, value, &((struct rl_text *)at)->value);
+    case RL_KIND_FLAG3:
+        return read_flag(reader, path, value, &((struct rl_flag3 *)at)->value);
     }
     return -1;
 }
@@ -285,7 +318,8 @@ static int refuse_unknown(const struct reader *reader, const struct path *path, 
 {
     const char *key;
     json_t *value;
-    json_object_foreach ((json_t *)json, key, value) {
+    json_object_foreach((json_t *)json, key, value)
+    {
         bool known = strcmp(key, "why") == 0;
         for (size_t i = 0; i < object->count; i++)
             known = known || strcmp(object->fields[i].name, key) == 0;
@@ -299,7 +333,8 @@ static int read_object(const struct reader *reader, const struct path *path, con
                        const json_t *value, void *base)
 {
     if (!json_is_object(value))
-        return value == NULL ? refuse(reader, RL_E_BAD_FIELD, path, "is missing") : wrong_type(reader, path, object->title, value);
+        return value == NULL ? refuse(reader, RL_E_BAD_FIELD, path, "is missing")
+                             : wrong_type(reader, path, object->title, value);
     const json_t *why = json_object_get(value, "why");
     struct path reasons = {path, "why", 0};
     if (why != NULL && !json_is_object(why))
@@ -347,7 +382,8 @@ static int check_run(const struct reader *reader, const json_t *document, const 
     for (size_t i = 0; i < run->ceiling_count; i++) {
         const struct rl_ceiling *ceiling = &run->ceilings[i];
         if (rl_run_ceiling(run, ceiling->name, ceiling->state) != ceiling)
-            return rl_fail(reader->err, RL_E_BAD_FIELD, "ceilings", "ceilings has \"%.64s\" twice in one state", ceiling->name);
+            return rl_fail(reader->err, RL_E_BAD_FIELD, "ceilings", "ceilings has \"%.64s\" twice in one state",
+                           ceiling->name);
     }
     return 0;
 }
@@ -376,7 +412,8 @@ int rl_device_from_json(const json_t *object, struct rl_arena *arena, struct rl_
     return 0;
 }
 
-int rl_environment_from_json(const json_t *object, struct rl_arena *arena, struct rl_environment *ret, struct rl_err *err)
+int rl_environment_from_json(const json_t *object, struct rl_arena *arena, struct rl_environment *ret,
+                             struct rl_err *err)
 {
     struct rl_environment environment = {0};
     struct reader reader = {arena, err};

@@ -16,7 +16,7 @@ static const struct {
     int width, decimals;
     double unit;
 } columns[COLUMN_COUNT] = {
-    [ASK] = {"ask MB", 8, 1, MEGA},       [COL_L1] = {"L1 MB", 8, 1, MEGA},     [COL_L2] = {"L2 MB", 8, 1, MEGA},
+    [ASK] = {"ask MB", 8, 1, MEGA},       [COL_L1] = {"L1 MB", 8, 1, MEGA},  [COL_L2] = {"L2 MB", 8, 1, MEGA},
     [COL_DRAM] = {"DRAM MB", 8, 1, MEGA}, [PER_ASK] = {"DRAM/ask", 8, 4, 1}, [CEIL] = {"%ceil", 6, 1, 1},
 };
 #define NAME_WIDTH 22
@@ -25,16 +25,25 @@ static struct rl_real cell(const struct rl_row *row, enum rl_state state, enum c
 {
     const struct rl_row_state *s = &row->state[state];
     switch (column) {
-    case ASK: return row->ask_bytes.why == NULL ? rl_known((double)row->ask_bytes.value) : rl_unknown(row->ask_bytes.why);
-    case COL_L1: return s->bytes.l1;
-    case COL_L2: return s->bytes.l2;
-    case COL_DRAM: return s->bytes.dram_settled;
-    case PER_ASK: return s->dram_per_ask;
-    default: return s->percent_of_ceiling;
+    case ASK:
+        return row->ask_bytes.why == NULL ? rl_known((double)row->ask_bytes.value) : rl_unknown(row->ask_bytes.why);
+    case COL_L1:
+        return s->bytes.l1;
+    case COL_L2:
+        return s->bytes.l2;
+    case COL_DRAM:
+        return s->bytes.dram_settled;
+    case PER_ASK:
+        return s->dram_per_ask;
+    default:
+        return s->percent_of_ceiling;
     }
 }
 
-static const char *or_dash(struct rl_text text) { return text.why == NULL && text.value != NULL ? text.value : "-"; }
+static const char *or_dash(struct rl_text text)
+{
+    return text.why == NULL && text.value != NULL ? text.value : "-";
+}
 
 static const char *number(char text[400], struct rl_real real, double unit, int decimals)
 {
@@ -203,8 +212,9 @@ static void add_words(struct rl_buf *out, const char *label, const struct rl_str
 static void write_notes(const struct rl_run *run, enum rl_state state, struct rl_buf *out)
 {
     if (state == RL_COLD)
-        rl_buf_puts(out, "cold: DRAM MB and DRAM/ask are settled bytes, what the launch owed DRAM with the lines it left "
-                         "dirty; %ceil is of what moved while it ran\n");
+        rl_buf_puts(out,
+                    "cold: DRAM MB and DRAM/ask are settled bytes, what the launch owed DRAM with the lines it left "
+                    "dirty; %ceil is of what moved while it ran\n");
     write_reasons(run, state, out);
     add_words(out, "run", &run->flags);
     for (size_t i = 0; i < run->row_count; i++) {

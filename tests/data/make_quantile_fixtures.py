@@ -29,6 +29,7 @@ def c(value):
 
 
 lines = [
+    "/* clang-format off */",
     f"/* Made by make_quantile_fixtures.py with numpy {numpy.__version__} and scipy {scipy.__version__}. */",
     f"static const double fixture_q[] = {{{', '.join(c(q) for q in quantiles)}}};",
 ]

@@ -1,3 +1,4 @@
+/* clang-format off */
 /* Made by make_quantile_fixtures.py with numpy 1.24.2 and scipy 1.10.1. */
 static const double fixture_q[] = {0.0, 0.01, 0.25, 0.5, 0.75, 0.9, 1.0};
 static const double fixture_one[] = {3.25e-05};

@@ -1,5 +1,5 @@
-/* Any bytes as the stream of a measuring process. The first byte picks what was asked and how the bytes are cut, so that
- * the cut between two reads is searched too. Also: whatever the reader lets pass has to be writable again, and the
+/* Any bytes as the stream of a measuring process. The first byte picks what was asked and how the bytes are cut, so
+ * that the cut between two reads is searched too. Also: whatever the reader lets pass has to be writable again, and the
  * same bytes fed one by one have to be judged the same. */
 #include <stddef.h>
 #include <stdint.h>
@@ -54,7 +54,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size--;
     if (judge(probe, data, size, piece) != judge(probe, data, size, size > 0 ? size : 1))
         abort();
-    if (wire_request_parse((const char *)data, size, &request, &err) < 0 && !rl_utf8_valid(err.message, strlen(err.message)))
+    if (wire_request_parse((const char *)data, size, &request, &err) < 0 &&
+        !rl_utf8_valid(err.message, strlen(err.message)))
         abort();
     return 0;
 }

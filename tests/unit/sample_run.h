@@ -15,9 +15,15 @@
             abort();                                                                                                   \
     } while (0)
 
-static inline struct rl_text sample_text(const char *value) { return (struct rl_text){value, NULL}; }
+static inline struct rl_text sample_text(const char *value)
+{
+    return (struct rl_text){value, NULL};
+}
 
-static inline struct rl_count sample_count(int64_t value) { return (struct rl_count){value, NULL}; }
+static inline struct rl_count sample_count(int64_t value)
+{
+    return (struct rl_count){value, NULL};
+}
 
 static inline void sample_head(struct rl_run *run)
 {
@@ -58,12 +64,18 @@ static inline void sample_head(struct rl_run *run)
 
 static inline struct rl_times sample_times(double median)
 {
-    return (struct rl_times){.median = rl_known(median), .p25 = rl_known(median * 0.99), .p75 = rl_known(median * 1.01),
-                             .min = rl_known(median * 0.98), .std_error = rl_known(median * 1e-3), .n = 20, .launches = 10,
+    return (struct rl_times){.median = rl_known(median),
+                             .p25 = rl_known(median * 0.99),
+                             .p75 = rl_known(median * 1.01),
+                             .min = rl_known(median * 0.98),
+                             .std_error = rl_known(median * 1e-3),
+                             .n = 20,
+                             .launches = 10,
                              .stop = sample_text("std_error")};
 }
 
-static inline void sample_ceiling(struct rl_ceiling *ceiling, const char *name, enum rl_state state, const char *unit, double value)
+static inline void sample_ceiling(struct rl_ceiling *ceiling, const char *name, enum rl_state state, const char *unit,
+                                  double value)
 {
     rl_ceiling_unknown(ceiling, "not measured in this test");
     ceiling->name = name;
@@ -74,7 +86,8 @@ static inline void sample_ceiling(struct rl_ceiling *ceiling, const char *name, 
 }
 
 /* State of a row with a time and DRAM bytes; everything else is unknown. */
-static inline struct rl_row_state *sample_state(struct rl_row *row, enum rl_state state, double time_s, double read, double write)
+static inline struct rl_row_state *sample_state(struct rl_row *row, enum rl_state state, double time_s, double read,
+                                                double write)
 {
     struct rl_row_state *s = &row->state[state];
     s->present = true;
@@ -135,7 +148,8 @@ static inline struct rl_run *sample_run_small(void)
     run->checks = rl_arena_array(run->arena, 2, sizeof *run->checks);
     MUST(run->checks != NULL);
     run->check_count = 2;
-    run->checks[0] = (struct rl_check){"vector_add", "every element equals the host's", {true, NULL}, "0 of 16777216 wrong", true};
+    run->checks[0] =
+        (struct rl_check){"vector_add", "every element equals the host's", {true, NULL}, "0 of 16777216 wrong", true};
     run->checks[1] = (struct rl_check){"steady", "bytes per launch agree", {false, "no counters"}, "", false};
     run->telemetry = rl_arena_array(run->arena, 1, sizeof *run->telemetry);
     run->counters.metrics = rl_arena_array(run->arena, 1, sizeof *run->counters.metrics);
@@ -149,9 +163,9 @@ static inline struct rl_run *sample_run_small(void)
     return run;
 }
 
-/* The published ten rows: a Tesla T4, driver 595.84, CUDA 12.6, 2026-09-01. Asked bytes are exact (formulas over the sizes);
- * megabytes and percents are printed figures. The table prints no times: they follow from bytes, percent and the
- * copy ceiling of 245.1 GB/s. The FMA ceiling is that of the printed ridge point, 30.49 FLOP/byte. */
+/* The published ten rows: a Tesla T4, driver 595.84, CUDA 12.6, 2026-09-01. Asked bytes are exact (formulas over the
+ * sizes); megabytes and percents are printed figures. The table prints no times: they follow from bytes, percent and
+ * the copy ceiling of 245.1 GB/s. The FMA ceiling is that of the printed ridge point, 30.49 FLOP/byte. */
 struct t4_row {
     const char *kernel, *title;
     int64_t flop, ask;

@@ -102,7 +102,9 @@ static void print_is_one_line(void **state)
     fclose(capture);
     text[len] = '\0';
     assert_int_equal(exit_code, 71);
-    assert_string_equal(text, "rooflined: port in use?rm -rf ?[0m (Choose another --listen address or stop the program that uses it.)\n");
+    assert_string_equal(
+        text,
+        "rooflined: port in use?rm -rf ?[0m (Choose another --listen address or stop the program that uses it.)\n");
 }
 
 /* ---- buffers ---- */
@@ -242,12 +244,39 @@ static void bad_times_are_refused(void **state)
 {
     (void)state;
     static const char *const bad[] = {
-        "", "2026", "2026-11", "2026-11-29T", "2026-11-29T20:03Z", "2026-11-29T20:03:35", "2026-11-29 20:03:35Z",
-        "2026-02-31", "2025-02-29", "1900-02-29T00:00:00Z", "2026-13-01", "2026-00-01", "2026-01-00", "2026-1-1", "0000-01-01",
-        "2026-11-29T24:00:00Z", "2026-11-29T23:60:00Z", "2026-11-29T23:59:60Z", "2026-11-29T20:03:35.Z",
-        "2026-11-29T20:03:35.1234567890Z", "2026-11-29T20:03:35,1Z", "2026-11-29T20:03:35Z ", " 2026-11-29", "2026-11-29Z",
-        "2026-11-29T20:03:35+1:00", "2026-11-29T20:03:35+24:00", "2026-11-29T20:03:35+01:60", "2026-11-29T20:03:35+0100",
-        "0001-01-01T00:00:00+00:01", "9999-12-31T23:59:59-00:01", "+2026-11-29", "20261129", "2026-11-29T20:03:35ZZ",
+        "",
+        "2026",
+        "2026-11",
+        "2026-11-29T",
+        "2026-11-29T20:03Z",
+        "2026-11-29T20:03:35",
+        "2026-11-29 20:03:35Z",
+        "2026-02-31",
+        "2025-02-29",
+        "1900-02-29T00:00:00Z",
+        "2026-13-01",
+        "2026-00-01",
+        "2026-01-00",
+        "2026-1-1",
+        "0000-01-01",
+        "2026-11-29T24:00:00Z",
+        "2026-11-29T23:60:00Z",
+        "2026-11-29T23:59:60Z",
+        "2026-11-29T20:03:35.Z",
+        "2026-11-29T20:03:35.1234567890Z",
+        "2026-11-29T20:03:35,1Z",
+        "2026-11-29T20:03:35Z ",
+        " 2026-11-29",
+        "2026-11-29Z",
+        "2026-11-29T20:03:35+1:00",
+        "2026-11-29T20:03:35+24:00",
+        "2026-11-29T20:03:35+01:60",
+        "2026-11-29T20:03:35+0100",
+        "0001-01-01T00:00:00+00:01",
+        "9999-12-31T23:59:59-00:01",
+        "+2026-11-29",
+        "20261129",
+        "2026-11-29T20:03:35ZZ",
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         int64_t ms = 77;
@@ -272,9 +301,24 @@ static void integers(void **state)
     static const struct {
         const char *text;
         int64_t value;
-    } good[] = {{"0", 0}, {"7", 7}, {"-7", -7}, {"9223372036854775807", INT64_MAX}, {"-9223372036854775808", INT64_MIN}};
-    static const char *const bad[] = {"", "-", "+1", " 1", "1 ", "01", "-0", "-01", "1.0", "1e3", "0x1", "9223372036854775808",
-                                      "-9223372036854775809", "99999999999999999999999", "1\n", "\xD9\xA1"};
+    } good[] = {
+        {"0", 0}, {"7", 7}, {"-7", -7}, {"9223372036854775807", INT64_MAX}, {"-9223372036854775808", INT64_MIN}};
+    static const char *const bad[] = {"",
+                                      "-",
+                                      "+1",
+                                      " 1",
+                                      "1 ",
+                                      "01",
+                                      "-0",
+                                      "-01",
+                                      "1.0",
+                                      "1e3",
+                                      "0x1",
+                                      "9223372036854775808",
+                                      "-9223372036854775809",
+                                      "99999999999999999999999",
+                                      "1\n",
+                                      "\xD9\xA1"};
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         int64_t value = 1;
         assert_int_equal(rl_parse_i64(good[i].text, INT64_MIN, INT64_MAX, &value), 0);
@@ -295,8 +339,8 @@ static void integers(void **state)
 static void reals_in(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"", "-", "+1", " 1", "1 ", "01", "1.", ".5", "1e", "1e+", "inf", "nan", "NaN", "0x1p3",
-                                      "1,5", "1e400", "-1e400", "1..2", "1e5.5", "--1"};
+    static const char *const bad[] = {"",    "-",   "+1",  " 1",    "1 ",  "01",    "1.",     ".5",   "1e",    "1e+",
+                                      "inf", "nan", "NaN", "0x1p3", "1,5", "1e400", "-1e400", "1..2", "1e5.5", "--1"};
     double value = 77;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         assert_int_equal(rl_parse_real(bad[i], &value), -1);
@@ -316,8 +360,15 @@ static void reals_out(void **state)
     static const struct {
         double value;
         const char *text;
-    } shortest[] = {{0.1, "0.1"}, {4, "4.0"}, {-0.0, "-0.0"}, {1e20, "1e+20"}, {1.0 / 3, "0.3333333333333333"}, {0.1 + 0.2, "0.30000000000000004"},
-                    {5e-324, "4.94065645841247e-324"}, {1.7976931348623157e308, "1.7976931348623157e+308"}, {219.9e6, "219900000.0"}};
+    } shortest[] = {{0.1, "0.1"},
+                    {4, "4.0"},
+                    {-0.0, "-0.0"},
+                    {1e20, "1e+20"},
+                    {1.0 / 3, "0.3333333333333333"},
+                    {0.1 + 0.2, "0.30000000000000004"},
+                    {5e-324, "4.94065645841247e-324"},
+                    {1.7976931348623157e308, "1.7976931348623157e+308"},
+                    {219.9e6, "219900000.0"}};
     char text[RL_REAL_TEXT];
     for (size_t i = 0; i < sizeof shortest / sizeof shortest[0]; i++) {
         assert_int_equal(rl_format_real(text, sizeof text, shortest[i].value), strlen(shortest[i].text));
@@ -384,9 +435,21 @@ static void checked_arithmetic(void **state)
 static void utf8(void **state)
 {
     (void)state;
-    static const char *const good[] = {"", "a", "\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x98\x80", "\xF4\x8F\xBF\xBF", "\xED\x9F\xBF", "\xEE\x80\x80"};
-    static const char *const bad[] = {"\x80", "\xC0\x80", "\xC1\xBF", "\xC3", "\xE2\x82", "\xE0\x80\x80", "\xED\xA0\x80", "\xF0\x80\x80\x80",
-                                      "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xFF", "\xF0\x9F\x98", "a\xE2\x28\xA1"};
+    static const char *const good[] = {
+        "", "a", "\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x98\x80", "\xF4\x8F\xBF\xBF", "\xED\x9F\xBF", "\xEE\x80\x80"};
+    static const char *const bad[] = {"\x80",
+                                      "\xC0\x80",
+                                      "\xC1\xBF",
+                                      "\xC3",
+                                      "\xE2\x82",
+                                      "\xE0\x80\x80",
+                                      "\xED\xA0\x80",
+                                      "\xF0\x80\x80\x80",
+                                      "\xF4\x90\x80\x80",
+                                      "\xF5\x80\x80\x80",
+                                      "\xFF",
+                                      "\xF0\x9F\x98",
+                                      "a\xE2\x28\xA1"};
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
         assert_true(rl_utf8_valid(good[i], strlen(good[i])));
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
@@ -407,13 +470,23 @@ static void sha256(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fail_fills_and_returns_minus_one), cmocka_unit_test(messages_are_valid_utf8_whatever_they_quote),
-        cmocka_unit_test(catalogue_is_whole_and_unique), cmocka_unit_test(print_is_one_line),
-        cmocka_unit_test(buffer_keeps_its_maximum), cmocka_unit_test(buffer_grows_and_is_taken),
-        cmocka_unit_test(arena_is_bounded_zeroed_and_aligned), cmocka_unit_test(times_there_and_back),
-        cmocka_unit_test(bad_times_are_refused), cmocka_unit_test(clocks_run), cmocka_unit_test(integers),
-        cmocka_unit_test(reals_in), cmocka_unit_test(reals_out), cmocka_unit_test(numbers_ignore_the_locale),
-        cmocka_unit_test(checked_arithmetic), cmocka_unit_test(utf8), cmocka_unit_test(sha256),
+        cmocka_unit_test(fail_fills_and_returns_minus_one),
+        cmocka_unit_test(messages_are_valid_utf8_whatever_they_quote),
+        cmocka_unit_test(catalogue_is_whole_and_unique),
+        cmocka_unit_test(print_is_one_line),
+        cmocka_unit_test(buffer_keeps_its_maximum),
+        cmocka_unit_test(buffer_grows_and_is_taken),
+        cmocka_unit_test(arena_is_bounded_zeroed_and_aligned),
+        cmocka_unit_test(times_there_and_back),
+        cmocka_unit_test(bad_times_are_refused),
+        cmocka_unit_test(clocks_run),
+        cmocka_unit_test(integers),
+        cmocka_unit_test(reals_in),
+        cmocka_unit_test(reals_out),
+        cmocka_unit_test(numbers_ignore_the_locale),
+        cmocka_unit_test(checked_arithmetic),
+        cmocka_unit_test(utf8),
+        cmocka_unit_test(sha256),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

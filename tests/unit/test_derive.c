@@ -1,5 +1,5 @@
-/* Rates, bounds, advice and flags: known answers from the published T4 table and METHOD's H200 figures, and each rule at both
- * sides of its threshold. */
+/* Rates, bounds, advice and flags: known answers from the published T4 table and METHOD's H200 figures, and each rule
+ * at both sides of its threshold. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,7 +47,9 @@ static void t4_table(void **state)
         assert_int_equal(rl_strings_has(&s->flags, "above_ceiling"), t4_rows[i].percent > 100);
         assert_int_equal(rl_strings_has(&s->flags, "cache_resident"), t4_rows[i].per_ask < 0.5);
         assert_false(rl_strings_has(&s->flags, "at_floor"));
-        const char *wanted = t4_rows[i].per_ask > 1.25 ? "fix_access" : t4_rows[i].percent >= 80 ? "change_algorithm" : "fix_kernel";
+        const char *wanted = t4_rows[i].per_ask > 1.25  ? "fix_access"
+                             : t4_rows[i].percent >= 80 ? "change_algorithm"
+                                                        : "fix_kernel";
         assert_string_equal(s->advice_code.value, wanted);
         assert_non_null(s->advice.value);
     }
@@ -206,8 +208,12 @@ static void memory_roof_of_the_own_mix(void **state)
     static const struct {
         double read, write, roof;
     } cases[] = {
-        {4e6, 0, 4571e9}, {0, 4e6, 4651e9}, {2e6, 2e6, 4270e9}, {4e6, 2e6, 4381e9},
-        {3e6, 1e6, 1 / (0.75 / 4381e9 + 0.25 / 4571e9)}, {1e6, 3e6, 1 / (0.5 / 4651e9 + 0.5 / 4270e9)},
+        {4e6, 0, 4571e9},
+        {0, 4e6, 4651e9},
+        {2e6, 2e6, 4270e9},
+        {4e6, 2e6, 4381e9},
+        {3e6, 1e6, 1 / (0.75 / 4381e9 + 0.25 / 4571e9)},
+        {1e6, 3e6, 1 / (0.5 / 4651e9 + 0.5 / 4270e9)},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         bytes->dram_read = rl_known(cases[i].read);
@@ -346,8 +352,9 @@ static void steadiness(void **state)
         double n, four_n;
         int64_t ask;
         bool flagged;
-    } cases[] = {{1e6, 1.0099e6, 100000, false}, {1e6, 1.0102e6, 100000, true}, {1.0102e6, 1e6, 100000, true}, {1000, 1049, 100000, false},
-                 {1000, 1051, 100000, true},     {1000, 1199, 2000000, false},  {1000, 1201, 2000000, true}};
+    } cases[] = {{1e6, 1.0099e6, 100000, false}, {1e6, 1.0102e6, 100000, true}, {1.0102e6, 1e6, 100000, true},
+                 {1000, 1049, 100000, false},    {1000, 1051, 100000, true},    {1000, 1199, 2000000, false},
+                 {1000, 1201, 2000000, true}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         run->rows[0].ask_bytes = sample_count(cases[i].ask);
         s->bytes.dram_read = rl_known(cases[i].n);
@@ -373,8 +380,9 @@ static void without_counters(void **state)
     assert_false(run->counter_backed);
     assert_known(s->flop_per_s, 1e9, 1e-3);
     assert_known(s->intensity.ask, 1e-3, 1e-15);
-    const struct rl_real unknown[] = {s->bytes.dram_settled, s->dram_per_ask, s->intensity.dram, s->dram_byte_per_s,
-                                      s->percent_of_ceiling, s->attainable_flop_per_s, s->percent_of_roof};
+    const struct rl_real unknown[] = {s->bytes.dram_settled, s->dram_per_ask,       s->intensity.dram,
+                                      s->dram_byte_per_s,    s->percent_of_ceiling, s->attainable_flop_per_s,
+                                      s->percent_of_roof};
     for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++)
         assert_unknown(unknown[i], "counters are refused");
     assert_unknown(s->bound, "counters are refused");
@@ -395,11 +403,19 @@ static void without_counters(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(t4_table), cmocka_unit_test(t4_rows_under_the_roof), cmocka_unit_test(t4_verified_again),
-        cmocka_unit_test(twice_is_once), cmocka_unit_test(small_run), cmocka_unit_test(ceilings),
-        cmocka_unit_test(memory_roof_of_the_own_mix), cmocka_unit_test(bounds_and_advice),
-        cmocka_unit_test(floor_of_the_counter), cmocka_unit_test(settled_under_three_spreads),
-        cmocka_unit_test(write_back_left_unpaid), cmocka_unit_test(steadiness), cmocka_unit_test(without_counters),
+        cmocka_unit_test(t4_table),
+        cmocka_unit_test(t4_rows_under_the_roof),
+        cmocka_unit_test(t4_verified_again),
+        cmocka_unit_test(twice_is_once),
+        cmocka_unit_test(small_run),
+        cmocka_unit_test(ceilings),
+        cmocka_unit_test(memory_roof_of_the_own_mix),
+        cmocka_unit_test(bounds_and_advice),
+        cmocka_unit_test(floor_of_the_counter),
+        cmocka_unit_test(settled_under_three_spreads),
+        cmocka_unit_test(write_back_left_unpaid),
+        cmocka_unit_test(steadiness),
+        cmocka_unit_test(without_counters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,14 +79,20 @@ static void shape_of_the_document(void **state)
 {
     (void)state;
     json_t *run = small_document();
-    static const char *const order[] = {"suite", "sizes", "source", "outcome", "outcome_reasons", "date", "started_at", "finished_at",
-                                        "recorded_at", "device", "environment", "counters", "ceilings", "ridge_flop_per_byte", "kernels",
-                                        "checks", "telemetry", "counter_backed", "flags", "why"};
+    static const char *const order[] = {"suite",           "sizes",
+                                        "source",          "outcome",
+                                        "outcome_reasons", "date",
+                                        "started_at",      "finished_at",
+                                        "recorded_at",     "device",
+                                        "environment",     "counters",
+                                        "ceilings",        "ridge_flop_per_byte",
+                                        "kernels",         "checks",
+                                        "telemetry",       "counter_backed",
+                                        "flags",           "why"};
     const char *key;
     json_t *value;
     size_t i = 0;
-    json_object_foreach (run, key, value)
-        assert_string_equal(key, order[i++]);
+    json_object_foreach(run, key, value) assert_string_equal(key, order[i++]);
     assert_int_equal(i, sizeof order / sizeof order[0]);
     assert_string_equal(json_string_value(json_object_get(run, "date")), "2026-11-29T20:03:35.123Z");
     assert_string_equal(json_string_value(json_object_get(run, "finished_at")), "2026-11-29T20:03:35.123Z");
@@ -98,7 +104,8 @@ static void shape_of_the_document(void **state)
     json_t *row = json_array_get(json_object_get(run, "kernels"), 0);
     json_t *bytes = json_object_get(json_object_get(row, "warm"), "bytes");
     assert_true(json_is_null(json_object_get(bytes, "l2")));
-    assert_string_equal(json_string_value(json_object_get(json_object_get(bytes, "why"), "l2")), "not counted in this test");
+    assert_string_equal(json_string_value(json_object_get(json_object_get(bytes, "why"), "l2")),
+                        "not counted in this test");
     assert_int_equal(json_object_size(json_object_get(bytes, "why")), 2); /* l2, l2_sm */
     json_t *times = json_object_get(json_object_get(row, "warm"), "time_s");
     assert_null(json_object_get(times, "why")); /* nothing unknown: no why */
@@ -191,7 +198,8 @@ static json_t *nth_member(json_t *value, size_t *index, const char **ret_name)
     const char *key;
     json_t *member, *found;
     if (json_is_object(value))
-        json_object_foreach (value, key, member) {
+        json_object_foreach(value, key, member)
+        {
             if ((*index)-- == 0) {
                 *ret_name = key;
                 return value;
@@ -259,7 +267,9 @@ static void expect_refused(const char *path, const char *text, const char *field
     }
     json_t *value = json_loads(text, JSON_DECODE_ANY, NULL);
     assert_non_null(value);
-    assert_int_equal(json_is_array(at) ? json_array_set_new(at, strtoul(rest, NULL, 10), value) : json_object_set_new(at, rest, value), 0);
+    assert_int_equal(json_is_array(at) ? json_array_set_new(at, strtoul(rest, NULL, 10), value)
+                                       : json_object_set_new(at, rest, value),
+                     0);
     struct rl_run *run = NULL;
     struct rl_err err = {0};
     if (rl_run_from_json(document, &run, &err) == 0)
@@ -333,7 +343,8 @@ static void long_lists_are_refused(void **state)
     static const struct {
         const char *name;
         size_t most;
-    } lists[] = {{"kernels", 16}, {"ceilings", 32}, {"checks", 64}, {"telemetry", 256}, {"flags", 64}, {"outcome_reasons", 64}};
+    } lists[] = {{"kernels", 16},    {"ceilings", 32}, {"checks", 64},
+                 {"telemetry", 256}, {"flags", 64},    {"outcome_reasons", 64}};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
         for (int over = 0; over < 2; over++) {
             json_t *document = small_document();
@@ -421,9 +432,14 @@ static void words(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(there_and_back), cmocka_unit_test(shape_of_the_document), cmocka_unit_test(unset_and_odd_values_show),
-        cmocka_unit_test(every_member_is_held_to_its_shape), cmocka_unit_test(refusals_name_the_member),
-        cmocka_unit_test(long_lists_are_refused), cmocka_unit_test(writer), cmocka_unit_test(words),
+        cmocka_unit_test(there_and_back),
+        cmocka_unit_test(shape_of_the_document),
+        cmocka_unit_test(unset_and_odd_values_show),
+        cmocka_unit_test(every_member_is_held_to_its_shape),
+        cmocka_unit_test(refusals_name_the_member),
+        cmocka_unit_test(long_lists_are_refused),
+        cmocka_unit_test(writer),
+        cmocka_unit_test(words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

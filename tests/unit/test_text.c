@@ -101,7 +101,8 @@ static void unknown_cells_have_their_reasons_below(void **state)
     rl_derive(run);
     char *text = table(run, RL_WARM);
     assert_has(text, "matmul, naive            1074.8        -        -        -        -      -\n");
-    assert_has(text, "- counters are refused (vector ?[31m?add: L1 MB, L2 MB, DRAM MB, DRAM/ask, %ceil; vector add, stride 32: L1 MB");
+    assert_has(text, "- counters are refused (vector ?[31m?add: L1 MB, L2 MB, DRAM MB, DRAM/ask, %ceil; vector add, "
+                     "stride 32: L1 MB");
     assert_null(strstr(strstr(text, "- counters are refused") + 1, "- counters are refused")); /* once */
     assert_has(text, "- the chain was shortened (FMA ceiling)\n");
     assert_has(text, "FMA ceiling - GFLOP/s, ridge point - FLOP/byte");
@@ -193,8 +194,11 @@ static void csv(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(published_table), cmocka_unit_test(first_line_tells_the_source),
-        cmocka_unit_test(cold_table_is_of_settled_bytes), cmocka_unit_test(unknown_cells_have_their_reasons_below), cmocka_unit_test(csv),
+        cmocka_unit_test(published_table),
+        cmocka_unit_test(first_line_tells_the_source),
+        cmocka_unit_test(cold_table_is_of_settled_bytes),
+        cmocka_unit_test(unknown_cells_have_their_reasons_below),
+        cmocka_unit_test(csv),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
