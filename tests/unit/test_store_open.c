@@ -33,7 +33,7 @@ static char *read_file(const char *path, size_t *ret_size)
 
     assert_non_null(file);
     assert_non_null(data);
-    *ret_size = fread(data, 1, 1 << 20, file);
+    *ret_size = fread(data, 1, (1 << 20) - 1, file);
     fclose(file);
     return data;
 }
@@ -89,6 +89,44 @@ static void every_table_is_strict(void **state)
     assert_int_equal(query_int(f, "SELECT count(*) FROM pragma_table_list AS l JOIN pragma_table_info(l.name) AS c "
                                   "WHERE l.strict AND c.name IN ('state', 'source', 'sizes', 'counters', 'outcome') "
                                   "AND NOT c.\"notnull\""), 0);
+}
+
+/* SCHEMA.md has a section for each table with a line for each column, and none for others. */
+static void the_description_is_complete(void **state)
+{
+    struct fixture *f = *state;
+    size_t size;
+    char *text = read_file(SCHEMA_MD, &size);
+    sqlite3_stmt *stmt = NULL;
+    int columns = 0, lines = 0;
+
+    text[size] = '\0';
+    open_fixture(f);
+    assert_int_equal(sqlite3_prepare_v2(f->store->db,
+                                        "SELECT l.name, c.name FROM pragma_table_list AS l JOIN pragma_table_info(l.name) AS c "
+                                        "WHERE l.schema = 'main' AND l.type = 'table' AND l.name NOT LIKE 'sqlite_%'",
+                                        -1, &stmt, NULL), SQLITE_OK);
+    while (sqlite3_step(stmt) == SQLITE_ROW) {
+        const char *table = (const char *)sqlite3_column_text(stmt, 0), *column = (const char *)sqlite3_column_text(stmt, 1);
+        char heading[80], line[80], *section, *next, *at;
+
+        snprintf(heading, sizeof heading, "\n### `%s`\n", table);
+        snprintf(line, sizeof line, "\n| `%s` | ", column);
+        section = strstr(text, heading);
+        if (section == NULL)
+            fail_msg("SCHEMA.md has no section of %s", table);
+        next = strstr(section + 1, "\n##");
+        at = strstr(section, line);
+        if (at == NULL || (next != NULL && at > next))
+            fail_msg("SCHEMA.md does not describe %s.%s", table, column);
+        columns++;
+    }
+    sqlite3_finalize(stmt);
+    *strstr(text, "\n## Invariants") = '\0';
+    for (char *at = strstr(text, "\n| `"); at != NULL; at = strstr(at + 1, "\n| `"))
+        lines++;
+    assert_int_equal(lines, columns);
+    free(text);
 }
 
 static void data_survives_closing(void **state)
@@ -425,6 +463,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_DIRECTORY(a_new_file_is_set_up),
         IN_DIRECTORY(every_table_is_strict),
+        IN_DIRECTORY(the_description_is_complete),
         IN_DIRECTORY(data_survives_closing),
         IN_DIRECTORY(one_daemon_at_a_time),
         IN_DIRECTORY(a_killed_daemon_leaves_no_lock),
