@@ -80,8 +80,9 @@ struct gpu_count_session {
 
 /* Launches before a warm batch, timed or counted. A short kernel warms up as long as its batch lasts: after 3 launches of a
  * 2048 x 2048 stencil, whose arrays half fit the L2, its bytes per launch still fell by 2 to 3 percent between a batch and one four
- * times as long (H200, 2026-11-29). A kernel that fills its batch with ten launches streams past the L2 with each. */
-static inline int64_t gpu_warm_up(int64_t launches) { return launches > 10 ? launches : 3; }
+ * times as long (H200, 2026-11-29). A kernel that fills its batch with ten launches streams past the L2 with each;
+ * batches of up to three launches are those of a sweep and of the FMA chain, which has no cache state. */
+static inline int64_t gpu_warm_up(int64_t launches) { return launches > 10 ? launches : launches < 4 ? 1 : 3; }
 
 struct gpu_backend;
 struct gpu_backend_ops {
@@ -95,7 +96,8 @@ struct gpu_backend_ops {
     /* `at` names the moment and keys the recording: "start", "vector_add warm before", … unique within a run. */
     int (*card_state)(struct gpu_backend *b, struct rl_arena *arena, const char *at, struct gpu_card_state *ret,
                       struct rl_err *err);
-    /* Device memory for the largest of the works, and flush buffers. Called once, before the first prepare. */
+    /* Device memory for the largest of the works, and flush buffers. Called once a run, before its
+     * first prepare; a later run's call replaces what an earlier one reserved. */
     int (*reserve)(struct gpu_backend *b, const struct gpu_work *works, size_t count, struct rl_err *err);
     /* Runs real load for about 20 ms and answers the SM clock seen: called until it is steady. step counts from 0. */
     int (*spin)(struct gpu_backend *b, unsigned step, double *ret_sm_hz, struct rl_err *err);

@@ -108,12 +108,23 @@ static int fill_flush_buffers(struct cuda_backend *cuda, struct rl_err *err)
     return CUDA_TRY(cudaMemsetAsync(cuda->sink, 0, ALIGNMENT, cuda->stream), err);
 }
 
+/* What an earlier run of this backend reserved, for other sizes. */
+static int drop_memory(struct cuda_backend *cuda, struct rl_err *err)
+{
+    if (!cuda->memory)
+        return 0;
+    void *memory = cuda->memory;
+    cuda->memory = cuda->spin_arena = NULL;
+    cuda->prepared = (struct gpu_work){0};
+    return CUDA_TRY(cudaFree(memory), err);
+}
+
 int cuda_reserve(struct gpu_backend *b, const struct gpu_work *works, size_t count, struct rl_err *err)
 {
     struct cuda_backend *cuda = (struct cuda_backend *)b;
     uint64_t total = 0, work, scratch, spin, flush[2], marks, sink, largest = 0, spin_size = 0;
-    if (cuda->memory)
-        return rl_fail(err, RL_E_INTERNAL, NULL, "device memory was reserved twice");
+    if (drop_memory(cuda, err))
+        return -1;
     if (largest_arena(works, count, &largest, err) || spin_bytes(cuda, &spin_size, err))
         return -1;
     cuda->arena_bytes = largest;
