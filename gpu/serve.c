@@ -470,8 +470,10 @@ static int take_descriptor(struct rl_err *err)
 
 int serve_protocol(const struct cli_options *options)
 {
-    struct server s = {.fd = PROTOCOL_FD, .options = options, .lock = PTHREAD_MUTEX_INITIALIZER};
+    /* static: the watchdog looks at it until the process is gone, after main has returned too */
+    static struct server s = {.fd = PROTOCOL_FD, .lock = PTHREAD_MUTEX_INITIALIZER};
     struct rl_err err = {.code = RL_E_NONE};
+    s.options = options;
     if (check_listen_variables(&err) != 0 || take_descriptor(&err) != 0)
         return rl_err_print(MEASURE_PROGRAM, &err);
     signal(SIGPIPE, SIG_IGN);
