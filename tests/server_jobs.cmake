@@ -8,6 +8,10 @@ rl_unit_test(test_supervise rl_jobs)
 add_dependencies(test_supervise fake_measure)
 target_compile_definitions(test_supervise PRIVATE FAKE_MEASURE="$<TARGET_FILE:fake_measure>")
 
+rl_unit_test(test_jobs rl_jobs)
+add_dependencies(test_jobs roofline-measure test_recordings)
+target_compile_definitions(test_jobs PRIVATE ROOFLINE_MEASURE="$<TARGET_FILE:roofline-measure>" DATA="${RL_TEST_DATA}")
+
 # 200 kills for each way of starting the measuring process; see the script.
 find_package(Python3 COMPONENTS Interpreter)
 if(Python3_FOUND)

@@ -25,7 +25,7 @@ import time
 LIMIT_S = 60       # of anything that is waited for: a loaded machine is slow, a defect is for ever
 EXIT_S = 2.0       # PROTOCOL_EXIT_MS: end of file to exit
 ENDED = ("done", "failed", "cancelled", "interrupted")
-HANGS = ("identify", "start", "ceilings", "kernels", "counters", "checks")
+HANGS = ("identify", "start", "ceilings", "kernels", "counters", "end", "checks")
 
 
 class Failure(Exception):
@@ -289,19 +289,12 @@ def hang(way, phase, binaries, data):
     site = Site(way, binaries, data, "base.jsonl")
     try:
         longest = 0
-        # identify hangs in the probe as well: the daemon must then say so and measure nothing, but never wait for ever
-        if phase != "identify":
-            shutil.copy(site.recordings / "faults" / f"hang_{phase}.jsonl", site.recordings / "hang.jsonl")
-            text = (site.recordings / "hang.jsonl").read_text().replace('"../base.jsonl"', '"base.jsonl"')
-            (site.recordings / "hang.jsonl").write_text(text)
-        else:
-            (site.recordings / "hang.jsonl").write_text(
-                '{"roofline_recording": 1, "base": "base.jsonl", "note": "hangs when it is asked what it is"}\n'
-                '{"op": "fault", "on": "line", "line": "device", "hang": true}\n')
+        text = (site.recordings / "faults" / f"hang_{phase}.jsonl").read_text()
+        (site.recordings / "hang.jsonl").write_text(text.replace('"../base.jsonl"', '"base.jsonl"'))
         site.recording = site.recordings / "hang.jsonl"
         for end in ("kill", "cancel"):
             site.start()
-            if phase == "identify":
+            if phase == "identify":  # the probe hangs already: the daemon says so and answers all the same
                 victims = wait_for(site.measures, "the probe's process is there")
                 check(site.request("GET", "/readyz")[0] == 503, "a daemon whose probe hangs is not ready")
                 site.kill_daemon()
