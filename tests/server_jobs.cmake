@@ -4,6 +4,8 @@ target_link_libraries(fake_measure PRIVATE rl_options)
 
 rl_unit_test(test_loop rl_jobs)
 rl_unit_test(test_job_spec rl_jobs)
+rl_unit_test(test_run_accept rl_jobs)
+target_include_directories(test_run_accept PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 rl_unit_test(test_supervise rl_jobs)
 add_dependencies(test_supervise fake_measure)
 target_compile_definitions(test_supervise PRIVATE FAKE_MEASURE="$<TARGET_FILE:fake_measure>")
