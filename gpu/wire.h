@@ -61,9 +61,9 @@ const char *wire_kind_name(enum wire_kind kind); /* "hello" */
 
 /* Parent end: feeds bytes as they come; calls line() for each valid line in order. Enforces limits, seq, order and the
  * shape of every kind: what line() sees has been checked member by member, runs and devices by the record's decoders.
- * On a violation returns -1 with RL_E_MEASURE_PROTOCOL and a message that names the line and member; every later feed
- * fails too. When line() returns not 0, feeding stops and fails with the error that line() set. body is the whole
- * object and lives during the call. */
+ * On a violation returns -1 with RL_E_MEASURE_PROTOCOL (RL_E_NO_MEMORY when that ran out) and a message that names the
+ * line and member; every later feed fails too. When line() returns not 0, feeding stops and fails with the error that
+ * line() set. body is the whole object and lives during the call. */
 struct wire_line {
     enum wire_kind kind;
     int64_t seq, at_ns;

@@ -414,7 +414,8 @@ static int violation(struct wire_reader *reader, struct rl_err *err)
         return -1;
     char what[sizeof err->message];
     memcpy(what, err->message, sizeof what);
-    return rl_fail(err, RL_E_MEASURE_PROTOCOL, NULL, "protocol line %lld: %s", (long long)(reader->seq + 1), what);
+    enum rl_code code = err->code == RL_E_NO_MEMORY ? RL_E_NO_MEMORY : RL_E_MEASURE_PROTOCOL;
+    return rl_fail(err, code, NULL, "protocol line %lld: %s", (long long)(reader->seq + 1), what);
 }
 
 struct wire_reader *wire_reader_new(bool probe,
