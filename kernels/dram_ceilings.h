@@ -9,6 +9,7 @@
  *   read     one array, 4 * n, and one 4-byte sum stored per 8 KiB read, n / 2048 * 4 (0.05 percent)
  *   write    one array, 4 * n
  *   triad    two read, one written, 3 * 4 * n
+ *
  * Flop: none, but triad's one FMA per float, 2 n. read sums 32-bit words as integers, modulo 2^32: the sum is exact in
  * any order.
  *
@@ -16,8 +17,8 @@
  *   copies   bit for bit
  *   read     each 8 KiB's sum, exactly
  *   write    every word, exactly: word i is i * 2654435761 + s modulo 2^32, s a word that reset leaves in the arena
- *   triad    a = b + 3 c: b and c are multiples of 2^-23 below 1, so b + 3 c is exact in double, and rounding it to
- * float once is what FFMA must give: bit for bit
+ *   triad    bit for bit: b and c are multiples of 2^-23 below 1, so b + 3 c is exact in double, and rounding it to
+ *            float once is what FFMA must give
  */
 #ifndef KERNELS_DRAM_CEILINGS_H
 #define KERNELS_DRAM_CEILINGS_H

@@ -3,7 +3,10 @@
  * n independent chains of `steps` FMAs: x <- fma(x, a, b). A thread carries 4, 8 or 16 chains side by side (the
  * variants), so that n / 4 … n / 16 threads run and the work is the same for every variant.
  *
- * Flop: 2 * n * steps, exactly, whatever the variant: nothing else in the kernel is a float instruction.
+ * Flop: 2 * n * steps, exactly, whatever the variant: nothing else in the kernel is a float instruction. SASS (CUDA
+ * 13.0, sm_90, 2026-11-29): FFMA only, 512 or 1024 to a turn of the loop beside three other instructions; a and b lie
+ * in registers of different banks and are reused, so that no operand read stalls.
+ *
  * Asked bytes: each chain's result is stored, 4 * n. (The 16 bytes of a, b and key, which every thread reads from one
  * address, are served by the caches and not counted.)
  *
@@ -15,7 +18,10 @@
  * a is 1 - (1 … 2) * 2^-11 and b = (1 … 2) * 2^-11, both from the seed; the start values are in [0.5, 1), from the
  * chain's number. So x moves towards b / (1 - a), between 0.5 and 2, and stays finite, while after 1024 or 2048 steps
  * a^steps is still above 0.13: chains keep their difference, and a chain that ended early or took another's place
- * shows. Check: bit for bit. fmaf is exactly rounded on host and device, so there is nothing to tolerate.
+ * shows.
+ *
+ * Check: bit for bit. fmaf is exactly rounded on host and device, so there is nothing to tolerate; double cannot stand
+ * for it, since rounding to double and then to float rounds twice.
  */
 #ifndef KERNELS_FP32_FMA_H
 #define KERNELS_FP32_FMA_H

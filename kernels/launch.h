@@ -32,7 +32,8 @@ struct rl_result_check {
     uint64_t compared_device; /* elements compared on the device with the independent double-precision kernel */
     uint64_t compared_host;   /* seeded elements and edges compared on the host */
     uint64_t wrong;           /* elements outside the tolerance, NaN and poison included */
-    double worst;             /* largest error relative to its tolerance: <= 1 passes */
+    double worst;             /* largest error relative to its tolerance: <= 1 passes, 1e30 stands for NaN. Where the
+                               * result must be exact, half a unit in the last place is 1: one wrong bit is 2 */
     uint64_t worst_index;
     char detail[256];
 };
@@ -56,9 +57,9 @@ struct rl_unit_ops {
     int (*launch)(void *arena, const struct rl_dims *dims, unsigned variant, rl_stream stream);
     int (*describe)(const struct rl_dims *dims, unsigned variant, struct rl_launch_info *ret);
     /* After reset and one launch: compares the whole output on the device with an independent double-precision kernel,
-     * and at least 10,000 seeded elements and all edges with the host. Synchronises the stream. scratch is another
-     * device area of at least rl_check_scratch_bytes() bytes. The inputs are regenerated from the seed, not read back.
-     */
+     * and at least 10,000 seeded elements and all edges with the host. The inputs are regenerated from the seed, not
+     * read back. A wrong result is an answer (passed false), not an error. Synchronises the stream. scratch is another
+     * device area of at least rl_check_scratch_bytes() bytes; a few MB of host memory are taken for the call. */
     int (*check)(void *arena, const struct rl_dims *dims, uint64_t seed, void *scratch, rl_stream stream,
                  struct rl_result_check *ret);
     /* FMA ceiling only, else NULL: start and end marks that the last launch wrote about itself. Synchronises. */

@@ -3,6 +3,7 @@
  * Blocks are 16 x 16, row from y and column from x: a warp covers two rows of 16 columns.
  *
  * Flop: d FMAs per element (the first adds to zero), 2 d^3 in all.
+ * SASS (CUDA 13.0, sm_90, 2026-11-29): FFMA only, 16 to a turn of the loop.
  *
  * Asked bytes: d floats of A and d of B read and one of C written by each of d^2 threads, (2 d^3 + d^2) * 4: what the
  * threads ask for, though the caches serve nearly all of it. Distinct bytes: 3 * 4 * d^2.

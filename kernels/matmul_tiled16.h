@@ -1,6 +1,7 @@
 /* matmul_tiled16: C = A B for square d x d matrices through 16 x 16 tiles of A and B in shared memory.
  *
  * Flop: d FMAs per element (the first adds to zero), 2 d^3 in all.
+ * SASS (CUDA 13.0, sm_90, 2026-11-29): FFMA only, 16 to a tile.
  *
  * Asked bytes: a block of 256 threads reads two floats a thread for every 16 steps, so each thread asks for 2 d / 16
  * floats and writes one: (2 d^3 / 16 + d^2) * 4. Distinct bytes: 3 * 4 * d^2.

@@ -4,6 +4,7 @@
  * edge / 32 by edge / 8 blocks, and the last in each direction ends two short, at the edge of the array.
  *
  * Flop per interior point: 3 adds and 2 FMAs, 7, as stencil_global; staging does none.
+ * SASS (CUDA 13.0, sm_90, 2026-11-29): three FADD and two FFMA, after the exit of the threads that are outside.
  *
  * Asked bytes: floats really staged, (34 * edge / 32 - 2) * (10 * edge / 8 - 2), and one written per interior point,
  * times 4. The four corners of each apron are staged though no point needs them: they are asked for and counted.

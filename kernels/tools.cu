@@ -147,8 +147,9 @@ void rl_check_report(const rl_tally &device, uint64_t device_count, const rl_tal
     const rl_tally &worse = host.worst > device.worst ? host : device;
     report.compared_device = device_count;
     report.compared_host = host_count;
-    /* The host looks at elements that the device has looked at too: adding both would count them twice. */
-    report.wrong = host.wrong > device.wrong ? host.wrong : device.wrong;
+    /* The host looks again at elements that the device has looked at, at some of them twice: only where the device saw
+     * nothing wrong is its count the answer. */
+    report.wrong = device.wrong != 0 ? device.wrong : host.wrong;
     report.passed = report.wrong == 0;
     report.worst = worse.worst;
     report.worst_index = worse.worst_index;

@@ -4,11 +4,18 @@
 
 #include <stdint.h>
 
+/* The L2::256B hint needs sm_80: sm_75 gets the largest that it has. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#define RL_FETCH ".L2::128B"
+#else
+#define RL_FETCH ".L2::256B"
+#endif
+
 enum rl_hint {
     RL_PLAIN,       /* ld.global, st.global */
     RL_STREAM,      /* .cs: evict first */
     RL_NO_L1,       /* L1::no_allocate */
-    RL_NO_L1_FETCH, /* L1::no_allocate, and a load may bring its 256 bytes into the L2 */
+    RL_NO_L1_FETCH, /* L1::no_allocate, and a load may bring the 256 bytes around it into the L2 */
 };
 
 template <rl_hint Hint> __device__ inline uint4 rl_load16(const uint4 *address)
@@ -23,7 +30,7 @@ template <rl_hint Hint> __device__ inline uint4 rl_load16(const uint4 *address)
         return v;
     }
     if (Hint == RL_NO_L1_FETCH) {
-        asm("ld.global.nc.L1::no_allocate.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4];"
+        asm("ld.global.nc.L1::no_allocate" RL_FETCH ".v4.u32 {%0, %1, %2, %3}, [%4];"
             : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
             : "l"(address));
         return v;

@@ -1,6 +1,7 @@
 /* vector_add: c[i] = a[i] + b[i], one float a thread, consecutive threads on consecutive floats.
  *
  * Flop: one add (FADD) per element, n in all.
+ * SASS (CUDA 13.0, sm_90, 2026-11-29): one FADD.
  *
  * Asked bytes: two floats read and one written per element, 3 * 4 * n; the distinct bytes are the same.
  *

@@ -5,6 +5,7 @@
  *
  * Flop and asked bytes: those of vector_add, n and 3 * 4 * n; the order does not enter a hand count, which is the
  * point.
+ * SASS (CUDA 13.0, sm_90, 2026-11-29): one FADD; the index is shifts and masks, no float in it.
  *
  * Check: bit for bit, as vector_add.
  */
