@@ -30,11 +30,11 @@ struct ctl_http;
 /* --unix before --url; else ROOFLINED_URL; else http://127.0.0.1:8049. */
 int ctl_http_new(const struct ctl_options *options, struct ctl_http **ret, struct rl_err *err);
 void ctl_http_free(struct ctl_http *http); /* accepts NULL */
-/* One request. body: JSON text or NULL. The answer's bytes go to out (cleared first). An error answer becomes its error;
- * no answer, or one that is none of rooflined's, RL_E_UNREACHABLE. ret_status may be NULL; when it is not, 503 with a JSON object that
- * is no error is an answer too (readiness). */
-int ctl_http_send(struct ctl_http *http, const char *method, const char *path, const char *body, const char *idempotency_key,
-                  struct rl_buf *out, long *ret_status, struct rl_err *err);
+/* One request. body: JSON text or NULL. The answer's bytes go to out (cleared first). An error answer becomes its
+ * error; no answer, or one that is none of rooflined's, RL_E_UNREACHABLE. ret_status may be NULL; when it is not, 503
+ * with a JSON object that is no error is an answer too (readiness). */
+int ctl_http_send(struct ctl_http *http, const char *method, const char *path, const char *body,
+                  const char *idempotency_key, struct rl_buf *out, long *ret_status, struct rl_err *err);
 /* GET and parse. */
 int ctl_http_get_json(struct ctl_http *http, const char *path, json_t **ret, struct rl_err *err);
 /* Appends "?name=value" or "&name=value", percent-encoded; nothing when value is NULL. */

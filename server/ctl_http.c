@@ -158,11 +158,13 @@ static int error_of(const struct ctl_http *http, long status, const struct rl_bu
     const char *next = json_string_value(json_object_get(error, "next_action"));
     const char *field = json_string_value(json_object_get(error, "field"));
     if (id == NULL || message == NULL)
-        rl_fail(err, RL_E_UNREACHABLE, NULL, "%s answered with HTTP status %ld and no error of rooflined.", http->base, status);
+        rl_fail(err, RL_E_UNREACHABLE, NULL, "%s answered with HTTP status %ld and no error of rooflined.", http->base,
+                status);
     else if (rl_code_from_id(id) != RL_E_NONE)
         rl_fail(err, rl_code_from_id(id), field, "%s", ctl_text(json_object_get(error, "message")));
     else /* a newer daemon's */
-        rl_fail(err, RL_E_INTERNAL, field, "%s: %s (%s)", id, ctl_text(json_object_get(error, "message")), next != NULL ? next : "");
+        rl_fail(err, RL_E_INTERNAL, field, "%s: %s (%s)", id, ctl_text(json_object_get(error, "message")),
+                next != NULL ? next : "");
     json_decref(answer);
     return -1;
 }
@@ -184,8 +186,8 @@ static struct curl_slist *headers_of(const struct ctl_http *http, bool has_body,
     return list;
 }
 
-int ctl_http_send(struct ctl_http *http, const char *method, const char *path, const char *body, const char *idempotency_key,
-                  struct rl_buf *out, long *ret_status, struct rl_err *err)
+int ctl_http_send(struct ctl_http *http, const char *method, const char *path, const char *body,
+                  const char *idempotency_key, struct rl_buf *out, long *ret_status, struct rl_err *err)
 {
     struct rl_buf url;
     long status = 0;
@@ -235,7 +237,8 @@ int ctl_http_get_json(struct ctl_http *http, const char *path, json_t **ret, str
         return -1;
     if (!json_is_object(answer)) {
         json_decref(answer);
-        return rl_fail(err, RL_E_UNREACHABLE, NULL, "%s answered with something else than JSON: is it rooflined?", http->base);
+        return rl_fail(err, RL_E_UNREACHABLE, NULL, "%s answered with something else than JSON: is it rooflined?",
+                       http->base);
     }
     *ret = answer;
     return 0;

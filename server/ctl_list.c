@@ -20,7 +20,8 @@ const char *ctl_text(const json_t *value)
     if (!json_is_string(value))
         return "-";
     rl_buf_init(&clean, 4 * TEXT_MAX - 1);
-    transcript_escape(&clean, json_string_value(value), json_string_length(value), false); /* what does not fit is cut */
+    transcript_escape(&clean, json_string_value(value), json_string_length(value),
+                      false); /* what does not fit is cut */
     snprintf(text, 4 * TEXT_MAX, "%s", clean.data != NULL ? clean.data : "");
     rl_buf_free(&clean);
     return text;
@@ -62,8 +63,8 @@ static void print_job(const json_t *job)
     const json_t *error = json_object_get(job, "error"), *run = json_object_get(job, "run");
     const char *outcome = json_string_value(json_object_get(job, "outcome"));
     bool not_ok = outcome != NULL && strcmp(outcome, "ok") != 0;
-    printf("%-6s %-11s %-24s %-7s %-40s ", ctl_member(job, "id"), ctl_member(job, "state"), ctl_member(job, "created_at"),
-           ctl_member(job, "sizes"), ctl_member(job, "device"));
+    printf("%-6s %-11s %-24s %-7s %-40s ", ctl_member(job, "id"), ctl_member(job, "state"),
+           ctl_member(job, "created_at"), ctl_member(job, "sizes"), ctl_member(job, "device"));
     if (json_is_string(run))
         printf("run %s%s%s\n", ctl_text(run), not_ok ? ", " : "", not_ok ? ctl_member(job, "outcome") : "");
     else if (json_is_object(error))
@@ -87,8 +88,7 @@ int ctl_jobs(struct ctl_http *http, const struct ctl_options *options, struct rl
         size_t i;
         json_t *job;
         printf("%-6s %-11s %-24s %-7s %-40s %s\n", "JOB", "STATE", "CREATED", "SIZES", "DEVICE", "RESULT");
-        json_array_foreach (json_object_get(list, "items"), i, job)
-            print_job(job);
+        json_array_foreach(json_object_get(list, "items"), i, job) print_job(job);
         say_more(list);
     }
     json_decref(list);
@@ -109,19 +109,21 @@ static const char *giga(const json_t *value, char *text, size_t size)
 static void print_run(const json_t *run)
 {
     char copy[32], fma[32];
-    printf("%-6s %-24s %-9s %-8s %-14s %-7s %-15s %9s %10s  %s\n", ctl_member(run, "id"), ctl_member(run, "date"), ctl_member(run, "source"),
-           ctl_member(run, "outcome"), ctl_member(run, "counters"), ctl_member(run, "sizes"), ctl_member(run, "driver"),
-           giga(json_object_get(run, "dram_copy_byte_per_s"), copy, sizeof copy),
-           giga(json_object_get(run, "fp32_fma_flop_per_s"), fma, sizeof fma), ctl_member(json_object_get(run, "device"), "name"));
+    printf("%-6s %-24s %-9s %-8s %-14s %-7s %-15s %9s %10s  %s\n", ctl_member(run, "id"), ctl_member(run, "date"),
+           ctl_member(run, "source"), ctl_member(run, "outcome"), ctl_member(run, "counters"), ctl_member(run, "sizes"),
+           ctl_member(run, "driver"), giga(json_object_get(run, "dram_copy_byte_per_s"), copy, sizeof copy),
+           giga(json_object_get(run, "fp32_fma_flop_per_s"), fma, sizeof fma),
+           ctl_member(json_object_get(run, "device"), "name"));
 }
 
 int ctl_runs(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err)
 {
     const struct {
         const char *name, *value;
-    } filters[] = {{"device", options->device}, {"driver", options->driver}, {"cuda", options->cuda}, {"suite", options->suite},
-                   {"sizes", options->sizes}, {"source", options->source}, {"counters", options->counters},
-                   {"outcome", options->outcome}, {"since", options->since}, {"until", options->until}, {"limit", options->limit}};
+    } filters[] = {{"device", options->device},     {"driver", options->driver},   {"cuda", options->cuda},
+                   {"suite", options->suite},       {"sizes", options->sizes},     {"source", options->source},
+                   {"counters", options->counters}, {"outcome", options->outcome}, {"since", options->since},
+                   {"until", options->until},       {"limit", options->limit}};
     struct rl_buf path;
     json_t *list = NULL;
     int result;
@@ -136,10 +138,9 @@ int ctl_runs(struct ctl_http *http, const struct ctl_options *options, struct rl
     } else if ((result = ctl_http_get_json(http, path.data, &list, err)) == 0) {
         size_t i;
         json_t *run;
-        printf("%-6s %-24s %-9s %-8s %-14s %-7s %-15s %9s %10s  %s\n", "RUN", "DATE", "SOURCE", "OUTCOME", "COUNTERS", "SIZES", "DRIVER",
-               "COPY GB/s", "FMA GFLOP/s", "DEVICE");
-        json_array_foreach (json_object_get(list, "items"), i, run)
-            print_run(run);
+        printf("%-6s %-24s %-9s %-8s %-14s %-7s %-15s %9s %10s  %s\n", "RUN", "DATE", "SOURCE", "OUTCOME", "COUNTERS",
+               "SIZES", "DRIVER", "COPY GB/s", "FMA GFLOP/s", "DEVICE");
+        json_array_foreach(json_object_get(list, "items"), i, run) print_run(run);
         say_more(list);
     }
     json_decref(list);
@@ -204,7 +205,8 @@ static void print_device(const json_t *device)
     const json_t *environment = json_object_get(device, "environment"), *counters = json_object_get(device, "counters");
     const json_t *driver = json_object_get(device, "driver_version");
     printf("%-40s %-28s driver %-14s counters %s", ctl_member(device, "id"), ctl_member(device, "name"),
-           json_is_string(driver) ? ctl_text(driver) : ctl_member(environment, "driver_version"), ctl_member(counters, "status"));
+           json_is_string(driver) ? ctl_text(driver) : ctl_member(environment, "driver_version"),
+           ctl_member(counters, "status"));
     if (json_is_string(json_object_get(counters, "why")))
         printf(": %s", ctl_member(counters, "why"));
     if (json_is_true(json_object_get(device, "quarantined")))
@@ -221,8 +223,7 @@ int ctl_devices(struct ctl_http *http, const struct ctl_options *options, struct
         return print_answer(http, "/api/v1/devices", err);
     if (ctl_http_get_json(http, "/api/v1/devices", &list, err) != 0)
         return -1;
-    json_array_foreach (json_object_get(list, "items"), i, device)
-        print_device(device);
+    json_array_foreach(json_object_get(list, "items"), i, device) print_device(device);
     json_decref(list);
     return 0;
 }
@@ -235,7 +236,8 @@ static int not_ready(const json_t *answer, struct rl_err *err)
     enum rl_code code = id != NULL ? rl_code_from_id(id) : RL_E_NONE;
     size_t i;
     json_t *reason;
-    json_array_foreach (reasons, i, reason) {
+    json_array_foreach(reasons, i, reason)
+    {
         if (i > 0)
             fprintf(stderr, CTL_PROGRAM ": %s\n", ctl_member(reason, "message"));
     }
@@ -255,8 +257,7 @@ int ctl_ready(struct ctl_http *http, const struct ctl_options *options, struct r
     if (result == 0 && options->json)
         result = ctl_print(&text, err);
     if (result == 0 && !options->json) {
-        json_array_foreach (json_object_get(answer, "devices"), i, device)
-            print_device(device);
+        json_array_foreach(json_object_get(answer, "devices"), i, device) print_device(device);
     }
     if (result == 0 && status != 200)
         result = not_ready(answer, err);

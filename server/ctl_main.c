@@ -7,7 +7,14 @@
 #include "server/ctl.h"
 
 enum {
-    SUBMIT = 1, JOBS = 2, RUNS = 4, SHOW = 8, CANCEL = 16, DEVICES = 32, READY = 64, TRANSCRIPT = 128,
+    SUBMIT = 1,
+    JOBS = 2,
+    RUNS = 4,
+    SHOW = 8,
+    CANCEL = 16,
+    DEVICES = 32,
+    READY = 64,
+    TRANSCRIPT = 128,
     ALL = 255,
 };
 
@@ -50,7 +57,8 @@ static const struct option {
     {"on-interrupt", "WHAT", SUBMIT, AT(on_interrupt), "fail or retry, when the daemon or node dies (default: fail)"},
     {"predict", "LIST", SUBMIT, AT(predict), "KERNEL=above, near or below, with commas between: DRAM over asked bytes"},
     {"idempotency-key", "KEY", SUBMIT, AT(idempotency_key), "the same key and job again gives the same job"},
-    {"state", "STATE", JOBS | SHOW, AT(state), "jobs: queued, running, done, failed, cancelled, interrupted; show: warm or cold"},
+    {"state", "STATE", JOBS | SHOW, AT(state),
+     "jobs: queued, running, done, failed, cancelled, interrupted; show: warm or cold"},
     {"driver", "VERSION", RUNS, AT(driver), "runs with this driver"},
     {"cuda", "VERSION", RUNS, AT(cuda), "runs with this CUDA version"},
     {"suite", "SUITE", RUNS, AT(suite), "runs of this suite"},
@@ -72,13 +80,15 @@ void ctl_help(void)
     puts("Usage: rooflinectl COMMAND [OPTION]…\n\nTalks to rooflined.\n\nCommands:");
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         char left[32];
-        snprintf(left, sizeof left, "%s %s", commands[i].name, commands[i].argument != NULL ? commands[i].argument : "");
+        snprintf(left, sizeof left, "%s %s", commands[i].name,
+                 commands[i].argument != NULL ? commands[i].argument : "");
         printf("  %-16s %s\n", left, commands[i].what);
     }
     for (size_t c = 0; c <= COMMAND_COUNT; c++) {
         printf("\nOptions of %s:\n", c < COMMAND_COUNT ? commands[c].name : "all commands");
         for (size_t i = 0; i < OPTION_COUNT; i++) {
-            bool common = (options[i].commands & ~(unsigned)(CANCEL | TRANSCRIPT)) == (ALL & ~(unsigned)(CANCEL | TRANSCRIPT));
+            bool common =
+                (options[i].commands & ~(unsigned)(CANCEL | TRANSCRIPT)) == (ALL & ~(unsigned)(CANCEL | TRANSCRIPT));
             if (c < COMMAND_COUNT ? common || (options[i].commands & commands[c].bit) == 0 : !common)
                 continue;
             char left[40];
@@ -87,8 +97,10 @@ void ctl_help(void)
         }
     }
     puts("\nCtrl-C during submit --wait leaves the job running and says how to cancel it.\n"
-         "Exit status: 0 done; 1 measured, but the run is refused or partial; otherwise the error's, as in sysexits(3): 64 usage,\n"
-         "69 the daemon cannot be reached or no device is ready, 70 the measurement failed, 75 try again, 77 not permitted.");
+         "Exit status: 0 done; 1 measured, but the run is refused or partial; otherwise the error's, as in "
+         "sysexits(3): 64 usage,\n"
+         "69 the daemon cannot be reached or no device is ready, 70 the measurement failed, 75 try again, 77 not "
+         "permitted.");
 }
 
 static const struct option *find_option(const char *name, size_t len)
@@ -139,7 +151,8 @@ static int check_command(const struct ctl_options *ret, unsigned used, struct rl
 {
     const struct command *command = find_command(ret->command);
     if (ret->command == NULL)
-        return rl_fail(err, RL_E_USAGE, NULL, "A command is missing: submit, jobs, cancel, transcript, runs, show, devices or ready.");
+        return rl_fail(err, RL_E_USAGE, NULL,
+                       "A command is missing: submit, jobs, cancel, transcript, runs, show, devices or ready.");
     if (command == NULL)
         return rl_fail(err, RL_E_USAGE, NULL, "\"%s\" is not a command.", ret->command);
     for (size_t i = 0; i < OPTION_COUNT; i++)
@@ -147,9 +160,12 @@ static int check_command(const struct ctl_options *ret, unsigned used, struct rl
             return rl_fail(err, RL_E_USAGE, NULL, "%s has no option --%s.", command->name, options[i].name);
     int64_t id;
     if (command->argument == NULL)
-        return ret->argument == NULL ? 0 : rl_fail(err, RL_E_USAGE, NULL, "%s takes no argument, not \"%s\".", command->name, ret->argument);
+        return ret->argument == NULL
+                   ? 0
+                   : rl_fail(err, RL_E_USAGE, NULL, "%s takes no argument, not \"%s\".", command->name, ret->argument);
     if (ret->argument == NULL)
-        return rl_fail(err, RL_E_USAGE, NULL, "%s needs a %s's id.", command->name, command->argument[0] == 'J' ? "job" : "run");
+        return rl_fail(err, RL_E_USAGE, NULL, "%s needs a %s's id.", command->name,
+                       command->argument[0] == 'J' ? "job" : "run");
     if (rl_parse_i64(ret->argument, 1, INT64_MAX, &id) != 0)
         return rl_fail(err, RL_E_USAGE, NULL, "\"%s\" is not an id: ids are digits.", ret->argument);
     if (ret->json + ret->csv + ret->table > 1)

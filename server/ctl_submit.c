@@ -42,14 +42,16 @@ static json_t *predictions_of(const char *text, struct rl_err *err)
     size_t i;
     json_t *part;
     bool good = parts != NULL;
-    json_array_foreach (parts, i, part) {
+    json_array_foreach(parts, i, part)
+    {
         const char *word = json_string_value(part), *equal = strchr(word, '=');
         char kernel[64];
         good = good && equal != NULL && (size_t)(equal - word) < sizeof kernel;
         if (!good)
             break;
         snprintf(kernel, sizeof kernel, "%.*s", (int)(equal - word), word);
-        good = json_object_get(object, kernel) == NULL && json_object_set_new(object, kernel, json_string(equal + 1)) == 0;
+        good =
+            json_object_get(object, kernel) == NULL && json_object_set_new(object, kernel, json_string(equal + 1)) == 0;
     }
     if (parts != NULL && !good)
         rl_fail(err, RL_E_USAGE, "--predict", "--predict \"%s\" is not a list of KERNEL=above, near or below.", text);
@@ -74,7 +76,10 @@ static json_t *job_of(const struct ctl_options *options, struct rl_err *err)
     json_t *body = json_pack("{s:s}", "suite", "verify");
     const struct {
         const char *name, *value;
-    } texts[] = {{"device", options->device}, {"sizes", options->sizes}, {"note", options->note}, {"on_interrupt", options->on_interrupt}};
+    } texts[] = {{"device", options->device},
+                 {"sizes", options->sizes},
+                 {"note", options->note},
+                 {"on_interrupt", options->on_interrupt}};
     int failed = body == NULL;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         if (failed == 0 && texts[i].value != NULL)
@@ -99,16 +104,18 @@ static int check_key(const char *key, struct rl_err *err)
     bool good = len >= 1 && len <= KEY_MAX;
     for (size_t i = 0; key != NULL && i < len; i++)
         good = good && key[i] >= ' ' && key[i] < 0x7f;
-    return good ? 0 : rl_fail(err, RL_E_USAGE, "--idempotency-key", "An idempotency key has 1 to %u printable ASCII characters.", KEY_MAX);
+    return good ? 0
+                : rl_fail(err, RL_E_USAGE, "--idempotency-key",
+                          "An idempotency key has 1 to %u printable ASCII characters.", KEY_MAX);
 }
 
 /* ---- following ---- */
 
 struct follow {
-    bool terminal;       /* progress on one line of it */
+    bool terminal; /* progress on one line of it */
     int64_t started_ns;
-    char shown[220];     /* newest plain line */
-    bool line_open;      /* the terminal's line has something on it */
+    char shown[220]; /* newest plain line */
+    bool line_open;  /* the terminal's line has something on it */
 };
 
 static void clear_line(struct follow *follow)
@@ -164,8 +171,8 @@ static void show(struct follow *follow, const json_t *job)
     long long done = json_integer_value(json_object_get(progress, "done"));
     long long total = json_integer_value(json_object_get(progress, "total"));
     bool known = json_is_object(progress);
-    snprintf(words, sizeof words, "%s%s%.80s", known ? ctl_member(progress, "phase") : ctl_member(job, "state"), known ? ": " : "",
-             known ? ctl_member(progress, "what") : "");
+    snprintf(words, sizeof words, "%s%s%.80s", known ? ctl_member(progress, "phase") : ctl_member(job, "state"),
+             known ? ": " : "", known ? ctl_member(progress, "what") : "");
     if (follow->terminal) {
         show_bar(follow, done, total, words);
         return;
@@ -190,7 +197,8 @@ static void sleep_ms(long ms)
     nanosleep(&time, NULL); /* Ctrl-C ends it early, which is what is wanted */
 }
 
-/* Polls until the job has ended. 0 with *job replaced; CTL_EXIT_INTERRUPT after Ctrl-C; -1 when the daemon stays away. */
+/* Polls until the job has ended. 0 with *job replaced; CTL_EXIT_INTERRUPT after Ctrl-C; -1 when the daemon stays away.
+ */
 static int follow_job(struct ctl_http *http, json_t **job, struct rl_err *err)
 {
     struct follow follow = {.terminal = isatty(STDERR_FILENO) == 1, .started_ns = rl_monotonic_ns()};
@@ -232,7 +240,8 @@ static int print_tables(struct ctl_http *http, const json_t *job, struct rl_err 
     json_t *state;
     int result = 0;
     rl_buf_init(&table, ANSWER_MAX);
-    json_array_foreach (json_object_get(job, "cache"), i, state) {
+    json_array_foreach(json_object_get(job, "cache"), i, state)
+    {
         snprintf(path, sizeof path, "/api/v1/runs/%.24s/table?state=%.8s", ctl_member(job, "run"), ctl_text(state));
         if (i > 0)
             puts("");
@@ -259,14 +268,15 @@ static int show_end(struct ctl_http *http, const struct ctl_options *options, co
             return -1;
         bool good = outcome != NULL && strcmp(outcome, "ok") == 0;
         if (!good)
-            fprintf(stderr, CTL_PROGRAM ": the run is %s: rooflinectl show %s --json says why\n", ctl_member(job, "outcome"), ctl_member(job, "run"));
+            fprintf(stderr, CTL_PROGRAM ": the run is %s: rooflinectl show %s --json says why\n",
+                    ctl_member(job, "outcome"), ctl_member(job, "run"));
         return good ? 0 : CTL_EXIT_NOT_OK;
     }
     const json_t *error = json_object_get(job, "error");
     const char *id = json_string_value(json_object_get(error, "code"));
     enum rl_code code = id != NULL ? rl_code_from_id(id) : RL_E_NONE;
-    return rl_fail(err, code != RL_E_NONE ? code : RL_E_INTERNAL, NULL, "Job %s is %s: %s", ctl_member(job, "id"), ctl_member(job, "state"),
-                   ctl_member(error, "message"));
+    return rl_fail(err, code != RL_E_NONE ? code : RL_E_INTERNAL, NULL, "Job %s is %s: %s", ctl_member(job, "id"),
+                   ctl_member(job, "state"), ctl_member(error, "message"));
 }
 
 static int post(struct ctl_http *http, const struct ctl_options *options, json_t **ret, struct rl_err *err)
@@ -296,7 +306,8 @@ int ctl_submit(struct ctl_http *http, const struct ctl_options *options, struct 
         ctl_catch_interrupt();
         code = follow_job(http, &job, err);
         if (code == CTL_EXIT_INTERRUPT)
-            fprintf(stderr, CTL_PROGRAM ": job %s goes on; to end it: rooflinectl cancel %s\n", ctl_member(job, "id"), ctl_member(job, "id"));
+            fprintf(stderr, CTL_PROGRAM ": job %s goes on; to end it: rooflinectl cancel %s\n", ctl_member(job, "id"),
+                    ctl_member(job, "id"));
         else if (code == 0)
             code = show_end(http, options, job, err);
     } else {

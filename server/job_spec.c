@@ -15,14 +15,21 @@
 static const char *type_name(const json_t *value)
 {
     switch (json_typeof(value)) {
-    case JSON_OBJECT: return "an object";
-    case JSON_ARRAY: return "a list";
-    case JSON_STRING: return "a string";
-    case JSON_INTEGER: return "an integer";
-    case JSON_REAL: return "a number";
+    case JSON_OBJECT:
+        return "an object";
+    case JSON_ARRAY:
+        return "a list";
+    case JSON_STRING:
+        return "a string";
+    case JSON_INTEGER:
+        return "an integer";
+    case JSON_REAL:
+        return "a number";
     case JSON_TRUE:
-    case JSON_FALSE: return "a boolean";
-    case JSON_NULL: return "null";
+    case JSON_FALSE:
+        return "a boolean";
+    case JSON_NULL:
+        return "null";
     }
     return "of an unknown type";
 }
@@ -60,7 +67,8 @@ static int bad(struct rl_err *err, const char *field, const json_t *value, const
     char text[SEEN_BYTES];
     if (value == NULL)
         return rl_fail(err, RL_E_BAD_FIELD, field, "%s is missing: it must be %s.", field, wanted);
-    return rl_fail(err, RL_E_BAD_FIELD, field, "%s is %s: it must be %s.", field, seen(value, text, sizeof text), wanted);
+    return rl_fail(err, RL_E_BAD_FIELD, field, "%s is %s: it must be %s.", field, seen(value, text, sizeof text),
+                   wanted);
 }
 
 static int unknown(struct rl_err *err, const char *prefix, const char *key)
@@ -202,7 +210,8 @@ static int read_predictions(const json_t *value, struct job_spec *spec, struct r
         return bad(err, "predictions", value, "an object of kernel ids with \"above\", \"near\" or \"below\"");
     const char *key;
     json_t *item;
-    json_object_foreach ((json_t *)value, key, item) {
+    json_object_foreach((json_t *)value, key, item)
+    {
         size_t index = kernel_index(key);
         if (index == SIZE_MAX)
             return unknown(err, "predictions.", key);
@@ -222,10 +231,14 @@ static const struct member {
     const char *name;
     int (*read)(const json_t *value, struct job_spec *spec, struct rl_err *err);
 } members[] = {
-    {"suite", read_suite},       {"device", read_device},
-    {"sizes", read_sizes},       {"cache", read_cache},
-    {"kernels", read_kernels},   {"counters", read_counters},
-    {"on_interrupt", read_on_interrupt}, {"note", read_note},
+    {"suite", read_suite},
+    {"device", read_device},
+    {"sizes", read_sizes},
+    {"cache", read_cache},
+    {"kernels", read_kernels},
+    {"counters", read_counters},
+    {"on_interrupt", read_on_interrupt},
+    {"note", read_note},
     {"predictions", read_predictions},
 };
 #define MEMBER_COUNT (sizeof members / sizeof members[0])
@@ -234,7 +247,8 @@ static int check_known(const json_t *body, struct rl_err *err)
 {
     const char *key;
     json_t *value;
-    json_object_foreach ((json_t *)body, key, value) {
+    json_object_foreach((json_t *)body, key, value)
+    {
         (void)value;
         size_t i = 0;
         while (i < MEMBER_COUNT && strcmp(members[i].name, key) != 0)
@@ -276,10 +290,14 @@ int job_spec_read(const json_t *body, struct job_spec *ret, struct rl_err *err)
 const char *job_prediction_name(enum job_prediction prediction)
 {
     switch (prediction) {
-    case PREDICT_NONE: return NULL;
-    case PREDICT_ABOVE: return "above";
-    case PREDICT_NEAR: return "near";
-    case PREDICT_BELOW: return "below";
+    case PREDICT_NONE:
+        return NULL;
+    case PREDICT_ABOVE:
+        return "above";
+    case PREDICT_NEAR:
+        return "near";
+    case PREDICT_BELOW:
+        return "below";
     }
     return NULL;
 }

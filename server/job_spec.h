@@ -11,27 +11,27 @@
 #include "server/limits.h"
 #include "wire.h"
 
-#define JOB_SPEC_KERNELS_MAX 16
+#define JOB_SPEC_KERNELS_MAX  16
 #define JOB_SPEC_DEVICE_BYTES 64
 
 enum job_prediction { PREDICT_NONE, PREDICT_ABOVE, PREDICT_NEAR, PREDICT_BELOW };
 
 struct job_spec {
-    char device[JOB_SPEC_DEVICE_BYTES];   /* empty: not named, the caller resolves it */
-    enum rl_sizes sizes;                  /* default course */
-    bool warm, cold;                      /* default both */
-    bool kernel[JOB_SPEC_KERNELS_MAX];    /* by index in rl_units; default all */
-    bool counters;                        /* default true */
-    bool retry_on_interrupt;              /* default false */
-    char note[LIMIT_NOTE_BYTES + 1];      /* default empty */
+    char device[JOB_SPEC_DEVICE_BYTES];                   /* empty: not named, the caller resolves it */
+    enum rl_sizes sizes;                                  /* default course */
+    bool warm, cold;                                      /* default both */
+    bool kernel[JOB_SPEC_KERNELS_MAX];                    /* by index in rl_units; default all */
+    bool counters;                                        /* default true */
+    bool retry_on_interrupt;                              /* default false */
+    char note[LIMIT_NOTE_BYTES + 1];                      /* default empty */
     enum job_prediction prediction[JOB_SPEC_KERNELS_MAX]; /* by index in rl_units; default none */
 };
 
 /* Reads {"suite", "device"?, "sizes"?, "cache"?, "kernels"?, "counters"?, "on_interrupt"?, "note"?, "predictions"?}.
- * The object must have been parsed with duplicate keys rejected. RL_E_UNKNOWN_FIELD or RL_E_BAD_FIELD with err->field the
- * member's path ("cache[1]", "predictions.vector_add") and a message that says what was wrong with the value or type seen;
- * RL_E_BAD_JSON when body is no object. A prediction for a kernel that is not asked for is an error: it could never be
- * scored. */
+ * The object must have been parsed with duplicate keys rejected. RL_E_UNKNOWN_FIELD or RL_E_BAD_FIELD with err->field
+ * the member's path ("cache[1]", "predictions.vector_add") and a message that says what was wrong with the value or
+ * type seen; RL_E_BAD_JSON when body is no object. A prediction for a kernel that is not asked for is an error: it
+ * could never be scored. */
 int job_spec_read(const json_t *body, struct job_spec *ret, struct rl_err *err);
 
 /* The specification as a new object with every member present, kernels and cache in catalogue order; note is null when

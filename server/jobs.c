@@ -1,5 +1,5 @@
-/* The job engine: accepts, queues per GPU, starts, cancels, shuts down. See jobs.h; running jobs are in jobs_run.c, probes in
- * jobs_probe.c, answers in jobs_view.c. */
+/* The job engine: accepts, queues per GPU, starts, cancels, shuts down. See jobs.h; running jobs are in jobs_run.c,
+ * probes in jobs_probe.c, answers in jobs_view.c. */
 #include "server/jobs.h"
 
 #include <inttypes.h>
@@ -51,8 +51,10 @@ bool jobs_any_busy(const struct jobs *jobs)
 
 void jobs_supervise_start(const struct jobs *jobs, const struct wire_request *request, struct supervise_start *ret)
 {
-    *ret = (struct supervise_start){.exec = jobs->config.measure_exec, .socket = jobs->config.measure_socket,
-                                    .replay = jobs->config.replay, .request = request};
+    *ret = (struct supervise_start){.exec = jobs->config.measure_exec,
+                                    .socket = jobs->config.measure_socket,
+                                    .replay = jobs->config.replay,
+                                    .request = request};
     supervise_limits_default(request->probe, jobs->config.job_timeout_ms, &ret->limits);
 }
 
@@ -124,9 +126,10 @@ static int resolve_device(struct jobs *jobs, struct job_spec *spec, struct rl_er
     struct rl_buf known;
     rl_buf_init(&known, 600);
     name_devices(jobs, &known);
-    int result = known.len == 0 ? no_device(jobs, err)
-                                : rl_fail(err, RL_E_BAD_FIELD, "device", "device is \"%s\", which is not here: the devices are %s.",
-                                          spec->device, known.data);
+    int result = known.len == 0
+                     ? no_device(jobs, err)
+                     : rl_fail(err, RL_E_BAD_FIELD, "device",
+                               "device is \"%s\", which is not here: the devices are %s.", spec->device, known.data);
     rl_buf_free(&known);
     return result;
 }
@@ -146,7 +149,8 @@ int jobs_submit(struct jobs *jobs, const char *principal, const json_t *body, co
     char *text = job_spec_text(&spec);
     if (text == NULL)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory to store the job.");
-    /* A job that was accepted under this key is answered even when no device is there now: no room for a new one then. */
+    /* A job that was accepted under this key is answered even when no device is there now: no room for a new one then.
+     */
     struct store_job_new job = {
         .principal = principal,
         .device = spec.device,
@@ -182,9 +186,10 @@ no_device:
 
 static int cancel_queued(struct jobs *jobs, int64_t id, struct rl_err *err)
 {
-    static const struct rl_err cancelled = {.code = RL_E_CANCELLED, .message = "The job was cancelled before it started."};
-    struct store_transition transition = {.id = id, .from = JOB_QUEUED, .to = JOB_CANCELLED, .now_ms = rl_now_ms(),
-                                          .error = &cancelled};
+    static const struct rl_err cancelled = {.code = RL_E_CANCELLED,
+                                            .message = "The job was cancelled before it started."};
+    struct store_transition transition = {
+        .id = id, .from = JOB_QUEUED, .to = JOB_CANCELLED, .now_ms = rl_now_ms(), .error = &cancelled};
     int64_t run_id;
     return store_job_transition(jobs->store, &transition, &run_id, err);
 }
@@ -197,11 +202,13 @@ int jobs_cancel(struct jobs *jobs, const char *principal, bool may_any, int64_t 
     int result;
     struct active *active = active_find(jobs, id);
     if (!may_any && strcmp(principal, job.principal) != 0)
-        result = rl_fail(err, RL_E_FORBIDDEN, NULL, "Job %" PRId64 " is another principal's: its owner or an admin cancels it.", id);
+        result = rl_fail(err, RL_E_FORBIDDEN, NULL,
+                         "Job %" PRId64 " is another principal's: its owner or an admin cancels it.", id);
     else if (job.state == JOB_QUEUED)
         result = cancel_queued(jobs, id, err);
     else if (job.state != JOB_RUNNING || active == NULL)
-        result = rl_fail(err, RL_E_CONFLICT, NULL, "Job %" PRId64 " has ended: it is %s.", id, job_state_name(job.state));
+        result =
+            rl_fail(err, RL_E_CONFLICT, NULL, "Job %" PRId64 " has ended: it is %s.", id, job_state_name(job.state));
     else
         result = store_job_request_cancel(jobs->store, id, err);
     if (result == 0 && active != NULL)
@@ -212,10 +219,12 @@ int jobs_cancel(struct jobs *jobs, const char *principal, bool may_any, int64_t 
 
 /* ---- life ---- */
 
-int jobs_new(const struct jobs_config *config, struct store *store, struct loop *loop, struct jobs **ret, struct rl_err *err)
+int jobs_new(const struct jobs_config *config, struct store *store, struct loop *loop, struct jobs **ret,
+             struct rl_err *err)
 {
     if ((config->measure_exec == NULL) == (config->measure_socket == NULL))
-        return rl_fail(err, RL_E_USAGE, "--measure-exec", "Exactly one of --measure-exec and --measure-socket is needed.");
+        return rl_fail(err, RL_E_USAGE, "--measure-exec",
+                       "Exactly one of --measure-exec and --measure-socket is needed.");
     if (config->replay != NULL && config->measure_exec == NULL)
         return rl_fail(err, RL_E_USAGE, "--replay", "--replay belongs to --measure-exec.");
     struct jobs *jobs = calloc(1, sizeof *jobs);

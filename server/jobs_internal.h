@@ -55,20 +55,23 @@ struct jobs {
     struct loop *loop;
     struct jobs_device devices[LIMIT_DEVICES]; /* present ones first, in PCI order */
     size_t device_count;
-    struct probe *probe;        /* running */
+    struct probe *probe; /* running */
     struct supervise *stuck_probe;
     bool probe_wanted, probe_urgent; /* urgent: before the next job starts */
-    int64_t probed_ns;          /* monotonic start of the newest probe; 0: none yet */
-    int64_t checked_at_ms;      /* end of the newest complete probe; 0: none yet */
-    struct rl_err probe_error;  /* why the newest probe told of no device; RL_E_NONE: it did */
-    char backend[16], build[64];/* of the newest hello */
-    struct rl_err store_error;  /* of the newest write that failed; RL_E_NONE: none has since */
-    struct active *unsaved;     /* ended, end not stored yet, device free */
+    int64_t probed_ns;               /* monotonic start of the newest probe; 0: none yet */
+    int64_t checked_at_ms;           /* end of the newest complete probe; 0: none yet */
+    struct rl_err probe_error;       /* why the newest probe told of no device; RL_E_NONE: it did */
+    char backend[16], build[64];     /* of the newest hello */
+    struct rl_err store_error;       /* of the newest write that failed; RL_E_NONE: none has since */
+    struct active *unsaved;          /* ended, end not stored yet, device free */
     struct loop_source *kick_timer, *probe_timer;
-    bool stopping, told;        /* told: stopped() was called */
+    bool stopping, told; /* told: stopped() was called */
     void (*stopped)(void *arg);
     void *stopped_arg;
-    struct { int64_t run; enum rl_outcome outcome; } outcomes[OUTCOMES_KEPT]; /* of runs, which never change */
+    struct {
+        int64_t run;
+        enum rl_outcome outcome;
+    } outcomes[OUTCOMES_KEPT]; /* of runs, which never change */
     size_t outcome_next;
 };
 
@@ -83,8 +86,8 @@ bool jobs_any_busy(const struct jobs *jobs); /* a job runs on any device */
 void jobs_supervise_start(const struct jobs *jobs, const struct wire_request *request, struct supervise_start *ret);
 
 /* jobs_run.c */
-/* Starts the oldest queued job of the device if there is one; *ret_started false: nothing to start. A store that cannot be
- * written leaves the job queued and returns -1. */
+/* Starts the oldest queued job of the device if there is one; *ret_started false: nothing to start. A store that cannot
+ * be written leaves the job queued and returns -1. */
 int active_start(struct jobs *jobs, struct jobs_device *device, bool *ret_started, struct rl_err *err);
 /* queued → failed. */
 int jobs_fail_queued(struct jobs *jobs, int64_t id, const struct rl_err *why, struct rl_err *err);
@@ -95,7 +98,7 @@ void active_free(struct active *active);
 
 /* jobs_probe.c */
 void probe_start(struct jobs *jobs);
-void probe_stop(struct jobs *jobs); /* begins to end a running one */
+void probe_stop(struct jobs *jobs);   /* begins to end a running one */
 void probe_free(struct probe *probe); /* accepts NULL */
 void jobs_probe_timer(void *jobs);
 

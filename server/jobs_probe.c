@@ -40,7 +40,8 @@ static int take_counters(struct probe *probe, struct found *found, const json_t 
     const char *why = json_string_value(json_object_get(counters, "why"));
     bool ok = status != NULL && strcmp(status, "ok") == 0;
     if (status == NULL || (!ok && (why == NULL || rl_code_from_id(status) == RL_E_NONE)))
-        return rl_fail(err, RL_E_MEASURE_PROTOCOL, "counters", "A device line says neither that counters can be had nor why not.");
+        return rl_fail(err, RL_E_MEASURE_PROTOCOL, "counters",
+                       "A device line says neither that counters can be had nor why not.");
     found->counters_status = rl_arena_strdup(probe->arena, status);
     found->counters_why = ok ? NULL : rl_arena_strdup(probe->arena, why);
     if (found->counters_status == NULL || (!ok && found->counters_why == NULL))
@@ -189,7 +190,8 @@ static void fail_gone(struct jobs *jobs)
     rl_fail(&why, RL_E_DEVICE_GONE, "device", "The device of the job is no longer on this node.");
     while (more) {
         waiting.count = 0;
-        if (store_job_list(jobs->store, JOB_QUEUED, waiting.last, LIMIT_DEFAULT_ROWS, look_at, &waiting, &more, &err) != 0)
+        if (store_job_list(jobs->store, JOB_QUEUED, waiting.last, LIMIT_DEFAULT_ROWS, look_at, &waiting, &more, &err) !=
+            0)
             break;
         for (size_t i = 0; i < waiting.count; i++)
             if (jobs_fail_queued(jobs, waiting.gone[i], &why, &err) != 0)

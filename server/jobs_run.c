@@ -53,7 +53,8 @@ static int take_device(struct active *active, const json_t *body, struct rl_err 
 {
     const char *id = json_string_value(json_object_get(json_object_get(body, "device"), "id"));
     if (id == NULL || strcmp(id, active->spec.device) != 0)
-        return rl_fail(err, RL_E_MEASURE_PROTOCOL, "device.id", "The measuring process measures another device than the job's.");
+        return rl_fail(err, RL_E_MEASURE_PROTOCOL, "device.id",
+                       "The measuring process measures another device than the job's.");
     const char *driver = json_string_value(json_object_get(json_object_get(body, "environment"), "driver_version"));
     snprintf(active->driver, sizeof active->driver, "%s", driver != NULL ? driver : "");
     return 0;
@@ -82,15 +83,21 @@ static int on_line(void *arg, const struct wire_line *line, struct rl_err *err)
     case WIRE_HELLO:
         active->replayed = strcmp(supervise_backend(active->process), "replay") == 0;
         return 0;
-    case WIRE_DEVICE: return take_device(active, line->body, err);
-    case WIRE_PROGRESS: take_progress(active, line->body); return 0;
-    case WIRE_SAMPLE: return run_samples_take(&active->samples, line->body, err);
-    case WIRE_RESULT: return take_result(active, line->body, err);
+    case WIRE_DEVICE:
+        return take_device(active, line->body, err);
+    case WIRE_PROGRESS:
+        take_progress(active, line->body);
+        return 0;
+    case WIRE_SAMPLE:
+        return run_samples_take(&active->samples, line->body, err);
+    case WIRE_RESULT:
+        return take_result(active, line->body, err);
     case WIRE_COUNTER:
     case WIRE_TELEMETRY:
     case WIRE_LOG:
     case WIRE_WARNING:
-    case WIRE_ERROR: return 0; /* transcript and error are the supervisor's; counts and telemetry come whole in the result */
+    case WIRE_ERROR:
+        return 0; /* transcript and error are the supervisor's; counts and telemetry come whole in the result */
     }
     return 0;
 }
@@ -103,7 +110,8 @@ static void check_driver(struct active *active)
     struct jobs_device *device = active->device;
     static const enum rl_code of_the_node[] = {RL_E_NO_DRIVER, RL_E_OLD_DRIVER, RL_E_NO_DEVICE, RL_E_DEVICE_GONE,
                                                RL_E_DRIVER_MISMATCH};
-    bool changed = active->driver[0] != '\0' && device->driver[0] != '\0' && strcmp(active->driver, device->driver) != 0;
+    bool changed =
+        active->driver[0] != '\0' && device->driver[0] != '\0' && strcmp(active->driver, device->driver) != 0;
     for (size_t i = 0; i < sizeof of_the_node / sizeof of_the_node[0]; i++)
         changed |= !active->end.complete && active->end.error.code == of_the_node[i];
     if (changed)
@@ -129,8 +137,8 @@ static void on_ended(void *arg, const struct supervise_end *end)
     if (end->stuck) {
         device->quarantined = true;
         device->stuck = active->process; /* watched on, so that it is reaped should it end after all */
-        jobs_log("job %" PRId64 ": process %ld cannot be ended, device %s is quarantined until the daemon restarts", active->id,
-                 (long)supervise_pid(active->process), device->id);
+        jobs_log("job %" PRId64 ": process %ld cannot be ended, device %s is quarantined until the daemon restarts",
+                 active->id, (long)supervise_pid(active->process), device->id);
     } else {
         supervise_free(active->process);
     }
@@ -149,8 +157,12 @@ static void on_ended(void *arg, const struct supervise_end *end)
 /* What is to be stored, from what is known now: a cancellation may come while the store is tried again. */
 static void decide(const struct active *active, struct store_transition *ret)
 {
-    *ret = (struct store_transition){.id = active->id, .from = JOB_RUNNING, .to = JOB_FAILED, .now_ms = rl_now_ms(),
-                                     .error = &active->end.error, .transcript = active->transcript};
+    *ret = (struct store_transition){.id = active->id,
+                                     .from = JOB_RUNNING,
+                                     .to = JOB_FAILED,
+                                     .now_ms = rl_now_ms(),
+                                     .error = &active->end.error,
+                                     .transcript = active->transcript};
     static const struct rl_err cancelled = {.code = RL_E_CANCELLED, .message = "The job was cancelled while it ran."};
     if (active->end.stuck)
         return; /* a cancelled job's process is gone: this one is not */
@@ -201,8 +213,8 @@ static void give_up_run(struct active *active, const struct rl_err *why)
 static void store_end_failed(struct active *active, const struct rl_err *why)
 {
     struct jobs *jobs = active->jobs;
-    bool of_the_store = why->code == RL_E_STORE_BUSY || why->code == RL_E_STORE_FULL || why->code == RL_E_STORE_READONLY ||
-                        why->code == RL_E_STORE_IO;
+    bool of_the_store = why->code == RL_E_STORE_BUSY || why->code == RL_E_STORE_FULL ||
+                        why->code == RL_E_STORE_READONLY || why->code == RL_E_STORE_IO;
     if (of_the_store)
         jobs->store_error = *why;
     if (++active->tries <= LIMIT_STORE_TRIES) /* the rest would say the same */
@@ -259,7 +271,8 @@ void active_cancel(struct active *active)
 
 int jobs_fail_queued(struct jobs *jobs, int64_t id, const struct rl_err *why, struct rl_err *err)
 {
-    struct store_transition transition = {.id = id, .from = JOB_QUEUED, .to = JOB_FAILED, .now_ms = rl_now_ms(), .error = why};
+    struct store_transition transition = {
+        .id = id, .from = JOB_QUEUED, .to = JOB_FAILED, .now_ms = rl_now_ms(), .error = why};
     int64_t run_id;
     jobs_log("job %" PRId64 ": failed: %s", id, why->message);
     return store_job_transition(jobs->store, &transition, &run_id, err);

@@ -71,7 +71,8 @@ static json_t *progress_of(const struct active *active)
     if (active == NULL || !active->progress.known)
         return NULL;
     return json_pack("{s:I, s:I, s:s, s:s}", "done", (json_int_t)active->progress.done, "total",
-                     (json_int_t)active->progress.total, "phase", active->progress.phase, "what", active->progress.what);
+                     (json_int_t)active->progress.total, "phase", active->progress.phase, "what",
+                     active->progress.what);
 }
 
 static json_t *links_of(const struct store_job *job)
@@ -98,7 +99,9 @@ static int put_state(struct jobs *jobs, const struct store_job *job, json_t *vie
     snprintf(id, sizeof id, "%" PRId64, job->id);
     const char *outcome = job->run_id != 0 ? outcome_of(jobs, job->run_id) : NULL;
     const char *not_yet = ended(job) ? "the job never ran" : "the job waits for its turn";
-    const char *no_progress = ended(job) ? "the job has ended" : job->state == JOB_QUEUED ? not_yet : "nothing told yet";
+    const char *no_progress = ended(job)                 ? "the job has ended"
+                              : job->state == JOB_QUEUED ? not_yet
+                                                         : "nothing told yet";
     const char *no_run = ended(job) ? "the job ended without a run" : "the job has not ended";
     struct active *active = job->state == JOB_RUNNING ? active_find(jobs, job->id) : NULL;
     json_t *error = job->error != NULL ? json_loads(job->error, 0, NULL) : NULL;
@@ -126,7 +129,8 @@ int jobs_view_stored(struct jobs *jobs, const struct store_job *job, json_t **re
     int failed = put_state(jobs, job, view, why);
     const char *key;
     json_t *value;
-    json_object_foreach (spec, key, value) {
+    json_object_foreach(spec, key, value)
+    {
         if (json_object_get(view, key) == NULL)
             failed |= put(view, why, key, json_is_null(value) ? NULL : json_incref(value), "none was given");
     }
@@ -135,8 +139,9 @@ int jobs_view_stored(struct jobs *jobs, const struct store_job *job, json_t **re
     if (spec == NULL || failed != 0) {
         json_decref(view);
         json_decref(spec);
-        return spec == NULL ? rl_fail(err, RL_E_STORE_CORRUPT, NULL, "The specification of job %" PRId64 " is no JSON.", job->id)
-                            : rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory to show job %" PRId64 ".", job->id);
+        return spec == NULL
+                   ? rl_fail(err, RL_E_STORE_CORRUPT, NULL, "The specification of job %" PRId64 " is no JSON.", job->id)
+                   : rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory to show job %" PRId64 ".", job->id);
     }
     json_decref(spec);
     *ret = view;
@@ -163,22 +168,25 @@ int jobs_transcript(struct jobs *jobs, int64_t id, struct rl_buf *out, struct rl
         failed = transcript_write(supervise_transcript(active->process), out);
     else
         failed = active->transcript != NULL ? rl_buf_puts(out, active->transcript) : 0;
-    return failed != 0 ? rl_fail(err, RL_E_TOO_LARGE, NULL, "The transcript of job %" PRId64 " does not fit an answer.", id) : 0;
+    return failed != 0
+               ? rl_fail(err, RL_E_TOO_LARGE, NULL, "The transcript of job %" PRId64 " does not fit an answer.", id)
+               : 0;
 }
 
 /* ---- readiness ---- */
 
 static int add_reason(json_t *reasons, const struct rl_err *err)
 {
-    return json_array_append_new(reasons, json_pack("{s:s, s:s, s:s}", "code", rl_code_id(err->code), "message", err->message,
-                                                    "next_action", rl_code_next_action(err->code)));
+    return json_array_append_new(reasons, json_pack("{s:s, s:s, s:s}", "code", rl_code_id(err->code), "message",
+                                                    err->message, "next_action", rl_code_next_action(err->code)));
 }
 
 static json_t *device_view(const struct jobs_device *device, int *failed)
 {
     json_t *view = json_object(), *why = json_object();
     bool ok = device->counters_why[0] == '\0';
-    json_t *counters = json_pack("{s:s, s:s?}", "status", device->counters_status, "why", ok ? NULL : device->counters_why);
+    json_t *counters =
+        json_pack("{s:s, s:s?}", "status", device->counters_status, "why", ok ? NULL : device->counters_why);
     *failed |= json_object_set_new(view, "id", json_string(device->id));
     *failed |= json_object_set_new(view, "name", json_string(device->name));
     *failed |= put(view, why, "driver_version", device->driver[0] != '\0' ? json_string(device->driver) : NULL,
@@ -200,8 +208,8 @@ static json_t *devices_view(const struct jobs *jobs, json_t *reasons, size_t *re
         struct rl_err why = {0};
         ready += jobs_device_ready(device);
         if (device->quarantined)
-            rl_fail(&why, RL_E_MEASURE_STUCK, NULL, "%s is quarantined: a measuring process that may hold it could not be ended.",
-                    device->id);
+            rl_fail(&why, RL_E_MEASURE_STUCK, NULL,
+                    "%s is quarantined: a measuring process that may hold it could not be ended.", device->id);
         if (device->quarantined)
             *failed |= add_reason(reasons, &why);
         if (device->present || device->quarantined)
@@ -227,12 +235,14 @@ static json_t *store_view(struct jobs *jobs, json_t *reasons, bool *ret_writable
     struct rl_err now = {0};
     json_t *why = json_object();
     bool writable = store_check_writable(jobs->store, &now) == 0;
-    /* A write that has failed since the last one that did not counts as well: a small one may still pass on a full disk. */
+    /* A write that has failed since the last one that did not counts as well: a small one may still pass on a full
+     * disk. */
     const struct rl_err *bad = !writable ? &now : jobs->store_error.code != RL_E_NONE ? &jobs->store_error : NULL;
     if (bad != NULL)
         *failed |= add_reason(reasons, bad) | json_object_set_new(why, "writable", json_string(bad->message));
     *ret_writable = bad == NULL;
-    return json_pack("{s:b, s:i, s:o}", "writable", bad == NULL, "schema_version", store_schema_version(jobs->store), "why", why);
+    return json_pack("{s:b, s:i, s:o}", "writable", bad == NULL, "schema_version", store_schema_version(jobs->store),
+                     "why", why);
 }
 
 static json_t *measure_view(const struct jobs *jobs, int *failed)
@@ -242,12 +252,14 @@ static json_t *measure_view(const struct jobs *jobs, int *failed)
     *failed |= json_object_set_new(view, "way", json_string(jobs->config.measure_socket != NULL ? "socket" : "exec"));
     *failed |= put(view, why, "backend", jobs->backend[0] != '\0' ? json_string(jobs->backend) : NULL, never);
     *failed |= put(view, why, "build", jobs->build[0] != '\0' ? json_string(jobs->build) : NULL, never);
-    *failed |= put(view, why, "checked_at", time_or_null(jobs->checked_at_ms), "no look for devices has been completed yet");
+    *failed |=
+        put(view, why, "checked_at", time_or_null(jobs->checked_at_ms), "no look for devices has been completed yet");
     *failed |= json_object_set_new(view, "why", why);
     return view;
 }
 
-/* How old a complete look for devices may be when somebody asks whether the daemon is ready. Each look takes GPU time. */
+/* How old a complete look for devices may be when somebody asks whether the daemon is ready. Each look takes GPU time.
+ */
 #define STALE_MS (10 * 60000)
 
 json_t *jobs_readiness(struct jobs *jobs, bool *ret_ready)
@@ -268,10 +280,10 @@ json_t *jobs_readiness(struct jobs *jobs, bool *ret_ready)
     failed |= json_object_set_new(view, "ready", json_boolean(ready));
     failed |= json_object_set_new(view, "reasons", reasons);
     failed |= json_object_set_new(view, "devices", devices);
-    failed |= json_object_set_new(view, "queue", json_pack("{s:I, s:I, s:i}", "queued",
-                                                           (json_int_t)store_job_count(jobs->store, JOB_QUEUED), "running",
-                                                           (json_int_t)store_job_count(jobs->store, JOB_RUNNING), "limit",
-                                                           LIMIT_QUEUED_JOBS));
+    failed |= json_object_set_new(
+        view, "queue",
+        json_pack("{s:I, s:I, s:i}", "queued", (json_int_t)store_job_count(jobs->store, JOB_QUEUED), "running",
+                  (json_int_t)store_job_count(jobs->store, JOB_RUNNING), "limit", LIMIT_QUEUED_JOBS));
     failed |= json_object_set_new(view, "store", store);
     failed |= json_object_set_new(view, "measure", measure_view(jobs, &failed));
     if (ready_devices == 0 || rl_now_ms() - jobs->checked_at_ms > STALE_MS)

@@ -3,37 +3,38 @@
 #ifndef SERVER_LIMITS_H
 #define SERVER_LIMITS_H
 
-#define LIMIT_BODY_BYTES (64u * 1024u)        /* a JSON request body: 413 */
-#define LIMIT_HEADER_BYTES (32u * 1024u)      /* request line and headers: 431 */
-#define LIMIT_URL_BYTES 4096u                 /* 414 */
-#define LIMIT_JSON_DEPTH 16u
-#define LIMIT_CONNECTIONS 256u
+#define LIMIT_BODY_BYTES              (64u * 1024u) /* a JSON request body: 413 */
+#define LIMIT_HEADER_BYTES            (32u * 1024u) /* request line and headers: 431 */
+#define LIMIT_URL_BYTES               4096u         /* 414 */
+#define LIMIT_JSON_DEPTH              16u
+#define LIMIT_CONNECTIONS             256u
 #define LIMIT_CONNECTIONS_PER_ADDRESS 128u
-#define LIMIT_REQUEST_MS 15000                /* absolute, from the first byte of a request to its last */
-#define LIMIT_IDLE_S 20                       /* keep-alive */
-#define LIMIT_QUEUED_JOBS 64
+#define LIMIT_REQUEST_MS              15000 /* absolute, from the first byte of a request to its last */
+#define LIMIT_IDLE_S                  20    /* keep-alive */
+#define LIMIT_QUEUED_JOBS             64
 #define LIMIT_OPEN_JOBS_PER_PRINCIPAL 32
-#define LIMIT_DEVICES 64u                     /* that a probe may tell of; more break the protocol */
-#define LIMIT_PROBE_EVERY_MS 60000            /* between probes; a driver change does not wait */
-#define LIMIT_STORE_TRIES 3                   /* to store a finished run, LIMIT_STORE_TRY_MS apart; then the job fails */
-#define LIMIT_STORE_TRY_MS 500
-#define LIMIT_STORE_AGAIN_MS 5000             /* between attempts to store that a job has failed, or to start one */
-#define LIMIT_PAGE_ROWS 200                   /* limit= of a list; default 50 */
-#define LIMIT_DEFAULT_ROWS 50
-#define LIMIT_NOTE_BYTES 4096u
-#define LIMIT_TRANSCRIPT_BYTES (256u * 1024u) /* the rest is dropped and the drop is said in the text */
-#define LIMIT_STDERR_BYTES (16u * 1024u)
+#define LIMIT_DEVICES                 64u   /* that a probe may tell of; more break the protocol */
+#define LIMIT_PROBE_EVERY_MS          60000 /* between probes; a driver change does not wait */
+#define LIMIT_STORE_TRIES             3     /* to store a finished run, LIMIT_STORE_TRY_MS apart; then the job fails */
+#define LIMIT_STORE_TRY_MS            500
+#define LIMIT_STORE_AGAIN_MS          5000 /* between attempts to store that a job has failed, or to start one */
+#define LIMIT_PAGE_ROWS               200  /* limit= of a list; default 50 */
+#define LIMIT_DEFAULT_ROWS            50
+#define LIMIT_NOTE_BYTES              4096u
+#define LIMIT_TRANSCRIPT_BYTES        (256u * 1024u) /* the rest is dropped and the drop is said in the text */
+#define LIMIT_STDERR_BYTES            (16u * 1024u)
 
-/* A job's phases, each from its first progress line; over it the process is ended and the job fails with measure_timeout. */
-#define LIMIT_START_MS 60000
-#define LIMIT_CEILINGS_MS 60000
-#define LIMIT_KERNELS_MS 180000
-#define LIMIT_COUNTERS_MS 180000
-#define LIMIT_CHECKS_MS 30000
-#define LIMIT_JOB_MS 600000
-#define LIMIT_PROBE_MS 60000
-#define LIMIT_EXIT_AFTER_EOF_MS 2500          /* then TERM (exec) */
-#define LIMIT_EXIT_AFTER_TERM_MS 2000         /* then KILL (exec) */
-#define LIMIT_STUCK_MS 30000                  /* not gone: quarantine */
+/* A job's phases, each from its first progress line; over it the process is ended and the job fails with
+ * measure_timeout. */
+#define LIMIT_START_MS           60000
+#define LIMIT_CEILINGS_MS        60000
+#define LIMIT_KERNELS_MS         180000
+#define LIMIT_COUNTERS_MS        180000
+#define LIMIT_CHECKS_MS          30000
+#define LIMIT_JOB_MS             600000
+#define LIMIT_PROBE_MS           60000
+#define LIMIT_EXIT_AFTER_EOF_MS  2500  /* then TERM (exec) */
+#define LIMIT_EXIT_AFTER_TERM_MS 2000  /* then KILL (exec) */
+#define LIMIT_STUCK_MS           30000 /* not gone: quarantine */
 
 #endif

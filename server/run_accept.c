@@ -85,7 +85,8 @@ static int check_head(const struct rl_run *run, const struct run_expected *expec
     if (run->source != (expected->replayed ? RL_REPLAYED : RL_MEASURED))
         return broken(err, "source", expected->replayed ? "a replay must say so" : "nothing was replayed");
     if (expected->replayed != (run->recorded_at_ms != 0))
-        return broken(err, "recorded_at", expected->replayed ? "a replay has the date of its recording" : "it is no replay");
+        return broken(err, "recorded_at",
+                      expected->replayed ? "a replay has the date of its recording" : "it is no replay");
     if (run->started_at_ms > run->finished_at_ms)
         return broken(err, "finished_at", "it is before started_at");
     if (llabs(run->started_at_ms - expected->now_ms) > CLOCK_ROOM_MS ||
@@ -106,8 +107,8 @@ static bool close_to(struct rl_real said, struct rl_real made)
 }
 
 /* Statistics of a row or ceiling beside those of its samples; without a median there is nothing to compare. */
-static int check_times(const char *unit, enum rl_state state, const struct rl_times *said, const struct run_samples *samples,
-                       struct rl_err *err)
+static int check_times(const char *unit, enum rl_state state, const struct rl_times *said,
+                       const struct run_samples *samples, struct rl_err *err)
 {
     if (!rl_is_known(said->median))
         return 0;
@@ -115,12 +116,13 @@ static int check_times(const char *unit, enum rl_state state, const struct rl_ti
     const struct run_sample_row *row = index == SIZE_MAX ? NULL : &samples->row[index][state];
     struct rl_times made = {0};
     if (row == NULL || row->count == 0)
-        return rl_fail(err, RL_E_MEASURE_PROTOCOL, unit, "The measuring process sent times of %s %s without samples.", unit,
-                       rl_state_name(state));
+        return rl_fail(err, RL_E_MEASURE_PROTOCOL, unit, "The measuring process sent times of %s %s without samples.",
+                       unit, rl_state_name(state));
     if (row->count != (size_t)said->n || row->launches != said->launches)
         return rl_fail(err, RL_E_MEASURE_PROTOCOL, unit,
-                       "The measuring process sent %zu samples of %" PRId64 " launches of %s %s and says that it made %" PRId64
-                       " of %" PRId64 ".", row->count, row->launches, unit, rl_state_name(state), said->n, said->launches);
+                       "The measuring process sent %zu samples of %" PRId64
+                       " launches of %s %s and says that it made %" PRId64 " of %" PRId64 ".",
+                       row->count, row->launches, unit, rl_state_name(state), said->n, said->launches);
     if (rl_times_from_samples(row->times_s, row->count, &made) != 0)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory to check samples.");
     if (!close_to(said->median, made.median) || !close_to(said->p25, made.p25) || !close_to(said->p75, made.p75) ||
@@ -145,7 +147,8 @@ static int check_rows(const struct rl_run *run, const struct run_expected *expec
         for (int state = 0; state < RL_STATE_COUNT; state++) {
             if (row->state[state].present != asked[state])
                 return broken(err, "kernels", "a row has not exactly the cache states asked for");
-            if (asked[state] && check_times(row->kernel, (enum rl_state)state, &row->state[state].time_s, samples, err) != 0)
+            if (asked[state] &&
+                check_times(row->kernel, (enum rl_state)state, &row->state[state].time_s, samples, err) != 0)
                 return -1;
         }
     }
@@ -188,8 +191,8 @@ int run_accept(const json_t *document, const struct run_expected *expected, cons
     struct rl_err why = {0};
     if (rl_run_from_json(document, &run, &why) != 0)
         return rl_fail(err, why.code == RL_E_NO_MEMORY ? RL_E_NO_MEMORY : RL_E_MEASURE_PROTOCOL,
-                       why.field[0] != '\0' ? why.field : NULL, "The measuring process sent a run that is not valid: %s",
-                       why.message);
+                       why.field[0] != '\0' ? why.field : NULL,
+                       "The measuring process sent a run that is not valid: %s", why.message);
     if (check_head(run, expected, err) != 0 || check_rows(run, expected, samples, err) != 0 ||
         check_ceilings(run, samples, err) != 0 || check_outcome(run, err) != 0) {
         rl_run_free(run);
@@ -200,7 +203,8 @@ int run_accept(const json_t *document, const struct run_expected *expected, cons
     return 0;
 }
 
-int run_stored_make(const struct rl_run *run, const struct run_samples *samples, struct run_stored *ret, struct rl_err *err)
+int run_stored_make(const struct rl_run *run, const struct run_samples *samples, struct run_stored *ret,
+                    struct rl_err *err)
 {
     json_t *document = rl_run_to_json(run);
     char *text = document != NULL ? json_dumps(document, JSON_COMPACT) : NULL;
@@ -214,8 +218,10 @@ int run_stored_make(const struct rl_run *run, const struct run_samples *samples,
             const struct run_sample_row *row = &samples->row[unit][state];
             if (row->count == 0)
                 continue;
-            ret->samples[count++] = (struct store_samples){.unit = rl_units[unit]->id, .state = (enum rl_state)state,
-                                                           .launches = row->launches, .times_s = row->times_s,
+            ret->samples[count++] = (struct store_samples){.unit = rl_units[unit]->id,
+                                                           .state = (enum rl_state)state,
+                                                           .launches = row->launches,
+                                                           .times_s = row->times_s,
                                                            .count = row->count};
         }
     /* points into *ret: valid as long as the caller does not move it */

@@ -1,5 +1,5 @@
-/* What came back from a measuring process, judged before it is stored: untrusted samples and an untrusted document become
- * a run that is what was asked for, with every derived value made again here. Pure. */
+/* What came back from a measuring process, judged before it is stored: untrusted samples and an untrusted document
+ * become a run that is what was asked for, with every derived value made again here. Pure. */
 #ifndef SERVER_RUN_ACCEPT_H
 #define SERVER_RUN_ACCEPT_H
 
@@ -12,7 +12,7 @@
 #include "record/record.h"
 #include "server/job_spec.h"
 
-#define RUN_UNITS_MAX 32u /* units of the catalogue at most */
+#define RUN_UNITS_MAX   32u /* units of the catalogue at most */
 #define RUN_SAMPLES_MAX 256u
 
 /* Samples of each unit and state, by index in rl_units; the last sample line of a unit and state counts. */
@@ -33,9 +33,10 @@ struct run_expected {
     bool replayed;               /* the process said that it replays */
     int64_t now_ms;
 };
-/* Checks that document is the run that was asked for: suite, sizes, device, source, exactly the kernels and states, counters
- * off when not wanted, ceilings of the catalogue, times of this day, an outcome that its checks allow, and each row's statistics
- * those of its samples. Then derives again. RL_E_MEASURE_PROTOCOL otherwise, err->field the document's member. */
+/* Checks that document is the run that was asked for: suite, sizes, device, source, exactly the kernels and states,
+ * counters off when not wanted, ceilings of the catalogue, times of this day, an outcome that its checks allow, and
+ * each row's statistics those of its samples. Then derives again. RL_E_MEASURE_PROTOCOL otherwise, err->field the
+ * document's member. */
 int run_accept(const json_t *document, const struct run_expected *expected, const struct run_samples *samples,
                struct rl_run **ret, struct rl_err *err);
 
@@ -45,7 +46,8 @@ struct run_stored {
     char *document;
     struct store_samples samples[RUN_UNITS_MAX * RL_STATE_COUNT];
 };
-int run_stored_make(const struct rl_run *run, const struct run_samples *samples, struct run_stored *ret, struct rl_err *err);
+int run_stored_make(const struct rl_run *run, const struct run_samples *samples, struct run_stored *ret,
+                    struct rl_err *err);
 void run_stored_fini(struct run_stored *stored); /* accepts a zeroed one */
 
 #endif

@@ -25,8 +25,8 @@ int spawn_pidfd(pid_t pid)
 }
 
 /* What a service manager tells one process alone: handed on, it would make the child answer in our name. */
-static const char *const private_names[] = {"NOTIFY_SOCKET=", "LISTEN_FDS=",    "LISTEN_PID=",
-                                            "LISTEN_FDNAMES=", "WATCHDOG_PID=", "WATCHDOG_USEC="};
+static const char *const private_names[] = {
+    "NOTIFY_SOCKET=", "LISTEN_FDS=", "LISTEN_PID=", "LISTEN_FDNAMES=", "WATCHDOG_PID=", "WATCHDOG_USEC="};
 
 static char **child_environment(void)
 {
@@ -170,8 +170,8 @@ int spawn_connect(const char *path, struct spawned *ret, struct rl_err *err)
     memcpy(address.sun_path, path, strlen(path) + 1);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     int on = 1;
-    /* SO_PEERCRED would name whoever called listen(), the service manager; with SO_PASSCRED each message carries the pid
-     * of the process that sent it (unix(7)) */
+    /* SO_PEERCRED would name whoever called listen(), the service manager; with SO_PASSCRED each message carries the
+     * pid of the process that sent it (unix(7)) */
     if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0 ||
         connect(fd, (const struct sockaddr *)&address, sizeof address) != 0) {
         int error = errno;

@@ -13,12 +13,12 @@ struct spawned {
     int pidfd;   /* exec: readable when it has exited; socket: -1 */
 };
 
-/* Starts `program --protocol [--replay replay]` in a process group of its own, with the stream at PROTOCOL_FD, nothing on
- * standard input, no other descriptor of ours, default signals, and our environment without what a service manager said to us
- * alone. RL_E_MEASURE_START. All descriptors are close-on-exec. */
+/* Starts `program --protocol [--replay replay]` in a process group of its own, with the stream at PROTOCOL_FD, nothing
+ * on standard input, no other descriptor of ours, default signals, and our environment without what a service manager
+ * said to us alone. RL_E_MEASURE_START. All descriptors are close-on-exec. */
 int spawn_exec(const char *program, const char *replay, struct spawned *ret, struct rl_err *err);
-/* Connects to a unix stream socket behind which something starts a measuring process per connection, and asks the kernel
- * for the sender's pid with every message. RL_E_MEASURE_START. */
+/* Connects to a unix stream socket behind which something starts a measuring process per connection, and asks the
+ * kernel for the sender's pid with every message. RL_E_MEASURE_START. */
 int spawn_connect(const char *path, struct spawned *ret, struct rl_err *err);
 /* A pidfd, or -1 with errno (ESRCH: no such process any more). */
 int spawn_pidfd(pid_t pid);

@@ -113,7 +113,8 @@ static void describe_exit(struct supervise *s)
     transcript_line(&s->transcript, "daemon", text);
     if (s->failed && s->error.code == RL_E_MEASURE_CRASHED) {
         struct rl_err seen = s->error;
-        rl_fail(&s->error, RL_E_MEASURE_CRASHED, seen.field[0] != '\0' ? seen.field : NULL, "%s The %s.", seen.message, text);
+        rl_fail(&s->error, RL_E_MEASURE_CRASHED, seen.field[0] != '\0' ? seen.field : NULL, "%s The %s.", seen.message,
+                text);
     }
 }
 
@@ -138,8 +139,8 @@ static void tell(struct supervise *s, bool stuck)
     s->events.ended(s->events.arg, &end); /* may free s */
 }
 
-/* After the leader's exit: whether any process of its group is left. Those that became our children (we are process 1 of
- * a container) are reaped here. */
+/* After the leader's exit: whether any process of its group is left. Those that became our children (we are process 1
+ * of a container) are reaped here. */
 static bool group_left(const struct supervise *s)
 {
     while (waitpid(-s->process.pid, NULL, WNOHANG) > 0)
@@ -265,8 +266,9 @@ static void on_deadline(void *arg)
     bool whole = rl_monotonic_ns() >= s->started_ns + s->limits.total * 1000000;
     const char *step = s->what[0] != '\0' ? s->what : "nothing yet";
     if (whole)
-        rl_fail(&err, RL_E_MEASURE_TIMEOUT, NULL, "The measuring process took more than %" PRId64 " ms (in phase %s, last step: %s).",
-                s->limits.total, phase_names[s->phase], step);
+        rl_fail(&err, RL_E_MEASURE_TIMEOUT, NULL,
+                "The measuring process took more than %" PRId64 " ms (in phase %s, last step: %s).", s->limits.total,
+                phase_names[s->phase], step);
     else
         rl_fail(&err, RL_E_MEASURE_TIMEOUT, NULL, "Phase %s took more than %" PRId64 " ms (last step: %s).",
                 phase_names[s->phase], phase_limit(s, s->phase), step);
@@ -312,13 +314,14 @@ static int on_hello(struct supervise *s, const json_t *body, struct rl_err *err)
         return rl_fail(err, RL_E_MEASURE_START, "--measure-socket",
                        "The process at the socket runs where its pid cannot be seen, so its end could not be either.");
     if (s->by_socket && pid != s->process.pid)
-        return rl_fail(err, RL_E_MEASURE_PROTOCOL, NULL, "hello gives pid %" JSON_INTEGER_FORMAT ", the kernel says %ld.",
-                       pid, (long)s->process.pid);
+        return rl_fail(err, RL_E_MEASURE_PROTOCOL, NULL,
+                       "hello gives pid %" JSON_INTEGER_FORMAT ", the kernel says %ld.", pid, (long)s->process.pid);
     /* Behind a socket the operator's unit decides what measures; by exec, our own command line did. */
     bool replays = strcmp(s->backend, "replay") == 0;
     if (!s->by_socket && strcmp(s->backend, "null") != 0 && replays != s->replay)
-        return rl_fail(err, RL_E_MEASURE_PROTOCOL, "backend", "hello gives backend \"%s\" for a process started %s --replay.",
-                       s->backend, s->replay ? "with" : "without");
+        return rl_fail(err, RL_E_MEASURE_PROTOCOL, "backend",
+                       "hello gives backend \"%s\" for a process started %s --replay.", s->backend,
+                       s->replay ? "with" : "without");
     return send_request(s, err);
 }
 
@@ -396,8 +399,9 @@ static void take_control(struct supervise *s, struct msghdr *message)
         s->process.pidfd = spawn_pidfd(credentials.pid);
         s->exited = s->process.pidfd < 0 && errno == ESRCH;
         /* a pid that cannot be watched is as good as none: on_hello then asks it for nothing */
-        s->pid_known = s->exited || (s->process.pidfd >= 0 && loop_add_fd(s->loop, s->process.pidfd, EPOLLIN, on_exit_ready,
-                                                                          s, &s->exit_source, NULL) == 0);
+        s->pid_known = s->exited ||
+                       (s->process.pidfd >= 0 &&
+                        loop_add_fd(s->loop, s->process.pidfd, EPOLLIN, on_exit_ready, s, &s->exit_source, NULL) == 0);
     }
 }
 
@@ -405,10 +409,13 @@ static ssize_t receive(struct supervise *s, void *data, size_t size)
 {
     if (!s->by_socket)
         return recv(s->process.channel, data, size, 0);
-    union { char bytes[CMSG_SPACE(sizeof(struct ucred))]; struct cmsghdr align; } control;
+    union {
+        char bytes[CMSG_SPACE(sizeof(struct ucred))];
+        struct cmsghdr align;
+    } control;
     struct iovec part = {data, size};
-    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes,
-                             .msg_controllen = sizeof control.bytes};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
     ssize_t got = recvmsg(s->process.channel, &message, MSG_CMSG_CLOEXEC);
     if (got >= 0)
         take_control(s, &message);
@@ -483,7 +490,8 @@ static void on_exit_ready(void *arg, uint32_t events)
     struct supervise *s = arg;
     (void)events;
     if (!s->by_socket) {
-        /* Before the leader is reaped, so that the group's number is still its own: nothing of it may hold the GPU on. */
+        /* Before the leader is reaped, so that the group's number is still its own: nothing of it may hold the GPU on.
+         */
         kill(-s->process.pid, SIGKILL);
         s->wait_status_known = waitpid(s->process.pid, &s->wait_status, WNOHANG) == s->process.pid;
     }
@@ -514,8 +522,12 @@ int supervise_start(struct loop *loop, const struct supervise_start *start, cons
     struct supervise *s = calloc(1, sizeof *s);
     if (s == NULL)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory to start a measuring process.");
-    *s = (struct supervise){.loop = loop, .events = *events, .limits = start->limits, .request = *start->request,
-                            .process = {.channel = -1, .output = -1, .pidfd = -1}, .by_socket = start->socket != NULL,
+    *s = (struct supervise){.loop = loop,
+                            .events = *events,
+                            .limits = start->limits,
+                            .request = *start->request,
+                            .process = {.channel = -1, .output = -1, .pidfd = -1},
+                            .by_socket = start->socket != NULL,
                             .replay = start->replay != NULL,
                             .started_ns = rl_monotonic_ns()};
     s->reader = wire_reader_new(start->request->probe, on_line, s);

@@ -1,5 +1,5 @@
-/* One measuring process from start to reaped: reads its protocol stream, keeps its deadlines, ends it, and says once how
- * it ended. Knows nothing of jobs or of the store. */
+/* One measuring process from start to reaped: reads its protocol stream, keeps its deadlines, ends it, and says once
+ * how it ended. Knows nothing of jobs or of the store. */
 #ifndef SERVER_SUPERVISE_H
 #define SERVER_SUPERVISE_H
 
@@ -15,12 +15,13 @@
 struct supervise; /* one process */
 
 struct supervise_limits { /* ms; see limits.h */
-    int64_t start, ceilings, kernels, counters, checks; /* phases, each from its first progress line; start from the start */
-    int64_t total;                                       /* the whole process */
+    int64_t start, ceilings, kernels, counters,
+        checks;    /* phases, each from its first progress line; start from the start */
+    int64_t total; /* the whole process */
     int64_t exit_after_eof, exit_after_term, stuck;
 };
-/* The values of limits.h. total_ms > 0: the phases' limits and the total in proportion to it; 0: as they stand. A probe has
- * LIMIT_PROBE_MS in all. */
+/* The values of limits.h. total_ms > 0: the phases' limits and the total in proportion to it; 0: as they stand. A probe
+ * has LIMIT_PROBE_MS in all. */
 void supervise_limits_default(bool probe, int64_t total_ms, struct supervise_limits *ret);
 
 struct supervise_start {
@@ -41,7 +42,8 @@ struct supervise_events {
     void *arg;
     /* Each valid line as it comes, hello and result included; body lives during the call. -1 breaks the protocol. */
     int (*line)(void *arg, const struct wire_line *line, struct rl_err *err);
-    /* Exactly once, and last: the process is gone (exec: reaped and its group empty) or stuck. May call supervise_free. */
+    /* Exactly once, and last: the process is gone (exec: reaped and its group empty) or stuck. May call supervise_free.
+     */
     void (*ended)(void *arg, const struct supervise_end *end);
 };
 

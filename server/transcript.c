@@ -11,7 +11,7 @@
 
 /* One line's share: no single line takes the place of all others. An escaped byte takes four. */
 #define LINE_TEXT_BYTES 4000u
-#define LINE_BYTES (4 * LINE_TEXT_BYTES + 128)
+#define LINE_BYTES      (4 * LINE_TEXT_BYTES + 128)
 
 int transcript_init(struct transcript *t, int64_t start_ns)
 {
@@ -110,8 +110,9 @@ int transcript_write(const struct transcript *t, struct rl_buf *out)
     if (t->text.len > 0)
         failed |= rl_buf_add(out, t->text.data, t->text.len);
     if (t->dropped_lines > 0)
-        failed |= rl_buf_printf(out, "--- %" PRIu64 " more lines were dropped: a transcript holds at most %u bytes ---\n",
-                                t->dropped_lines, LIMIT_TRANSCRIPT_BYTES);
+        failed |=
+            rl_buf_printf(out, "--- %" PRIu64 " more lines were dropped: a transcript holds at most %u bytes ---\n",
+                          t->dropped_lines, LIMIT_TRANSCRIPT_BYTES);
     if (t->ring_total > 0)
         failed |= write_output(t, out);
     return failed != 0 ? -1 : 0;

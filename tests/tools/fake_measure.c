@@ -17,8 +17,8 @@
  *   close           closes the stream
  *   ignore-eof      the end of the stream no longer ends us
  *   ignore-term     TERM no longer ends us
- *   child           forks a child that ignores TERM, keeps every descriptor and sleeps for ever; tells its pid as a log line
- *   exit N, abort
+ *   child           forks a child that ignores TERM, keeps every descriptor and sleeps for ever; tells its pid as a log
+ * line exit N, abort
  */
 #include <dirent.h>
 #include <errno.h>
@@ -34,8 +34,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define STREAM 3
-#define SCRIPT_MAX (8u << 20)
+#define STREAM       3
+#define SCRIPT_MAX   (8u << 20)
 #define MAX_SLEEP_MS 120000 /* a fake that a failing test leaves behind goes away by itself */
 
 static bool ignore_eof;
@@ -84,7 +84,7 @@ static void put_text(const char *text)
     }
 }
 
-static void tell(const char *fmt, ...)
+__attribute__((format(printf, 1, 2))) static void tell(const char *fmt, ...)
 {
     char text[70000];
     va_list args;

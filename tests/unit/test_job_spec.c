@@ -12,7 +12,8 @@
 
 #include "server/job_spec.h"
 
-#define ALL_KERNELS "[\"vector_add\",\"vector_add_stride32\",\"transpose_naive\",\"transpose_tiled\",\"matmul_naive\"," \
+#define ALL_KERNELS                                                                                                    \
+    "[\"vector_add\",\"vector_add_stride32\",\"transpose_naive\",\"transpose_tiled\",\"matmul_naive\","                \
     "\"matmul_tiled16\",\"block_reduction\",\"stencil_global\",\"stencil_tiled\",\"polynomial256\"]"
 
 static int read_text(const char *text, struct job_spec *spec, struct rl_err *err)
@@ -49,12 +50,15 @@ static void the_smallest_job_gets_every_default(void **state)
 static void a_full_job_is_kept_in_catalogue_order(void **state)
 {
     (void)state;
-    becomes("{\"predictions\":{\"transpose_naive\":\"above\",\"vector_add\":\"near\"},\"note\":\"a\\n\\tb é\",\"on_interrupt\":\"retry\","
-            "\"counters\":false,\"kernels\":[\"transpose_naive\",\"vector_add\"],\"cache\":[\"cold\"],\"sizes\":\"scaled\","
-            "\"device\":\"GPU-1\",\"suite\":\"verify\"}",
-            "{\"suite\":\"verify\",\"device\":\"GPU-1\",\"sizes\":\"scaled\",\"cache\":[\"cold\"],\"kernels\":[\"vector_add\","
-            "\"transpose_naive\"],\"counters\":false,\"on_interrupt\":\"retry\",\"note\":\"a\\n\\tb é\",\"predictions\":"
-            "{\"vector_add\":\"near\",\"transpose_naive\":\"above\"}}");
+    becomes(
+        "{\"predictions\":{\"transpose_naive\":\"above\",\"vector_add\":\"near\"},\"note\":\"a\\n\\tb "
+        "é\",\"on_interrupt\":\"retry\","
+        "\"counters\":false,\"kernels\":[\"transpose_naive\",\"vector_add\"],\"cache\":[\"cold\"],\"sizes\":\"scaled\","
+        "\"device\":\"GPU-1\",\"suite\":\"verify\"}",
+        "{\"suite\":\"verify\",\"device\":\"GPU-1\",\"sizes\":\"scaled\",\"cache\":[\"cold\"],\"kernels\":[\"vector_"
+        "add\","
+        "\"transpose_naive\"],\"counters\":false,\"on_interrupt\":\"retry\",\"note\":\"a\\n\\tb é\",\"predictions\":"
+        "{\"vector_add\":\"near\",\"transpose_naive\":\"above\"}}");
 }
 
 static const struct refusal {
@@ -98,8 +102,10 @@ static const struct refusal {
     {"{\"suite\":\"verify\",\"note\":\"\\u009b31m\"}", RL_E_BAD_FIELD, "note", "U+009B at byte 0"},
     {"{\"suite\":\"verify\",\"note\":\"a\\r\\n\"}", RL_E_BAD_FIELD, "note", "U+000D"},
     {"{\"suite\":\"verify\",\"predictions\":[]}", RL_E_BAD_FIELD, "predictions", "a list"},
-    {"{\"suite\":\"verify\",\"predictions\":{\"saxpy\":\"above\"}}", RL_E_UNKNOWN_FIELD, "predictions.saxpy", "not a field"},
-    {"{\"suite\":\"verify\",\"predictions\":{\"vector_add\":\"over\"}}", RL_E_BAD_FIELD, "predictions.vector_add", "\"over\""},
+    {"{\"suite\":\"verify\",\"predictions\":{\"saxpy\":\"above\"}}", RL_E_UNKNOWN_FIELD, "predictions.saxpy",
+     "not a field"},
+    {"{\"suite\":\"verify\",\"predictions\":{\"vector_add\":\"over\"}}", RL_E_BAD_FIELD, "predictions.vector_add",
+     "\"over\""},
     {"{\"suite\":\"verify\",\"predictions\":{\"vector_add\":1.5}}", RL_E_BAD_FIELD, "predictions.vector_add", "1.5"},
     {"{\"suite\":\"verify\",\"kernels\":[\"vector_add\"],\"predictions\":{\"matmul_naive\":\"above\"}}", RL_E_BAD_FIELD,
      "predictions.matmul_naive", "leaves out"},
@@ -179,8 +185,11 @@ static void the_request_says_what_the_job_says(void **state)
     struct job_spec spec;
     struct wire_request request;
     struct rl_err err = {0};
-    assert_int_equal(read_text("{\"suite\":\"verify\",\"device\":\"GPU-1\",\"cache\":[\"cold\"],\"kernels\":[\"polynomial256\"],"
-                               "\"counters\":false,\"sizes\":\"scaled\"}", &spec, &err), 0);
+    assert_int_equal(
+        read_text("{\"suite\":\"verify\",\"device\":\"GPU-1\",\"cache\":[\"cold\"],\"kernels\":[\"polynomial256\"],"
+                  "\"counters\":false,\"sizes\":\"scaled\"}",
+                  &spec, &err),
+        0);
     job_spec_request(&spec, 9007199254740993, &request);
     assert_string_equal(request.job, "9007199254740993");
     assert_string_equal(request.device, "GPU-1");

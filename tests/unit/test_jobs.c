@@ -1,4 +1,5 @@
-/* The job engine over a real store, with the real measuring program replaying recordings with faults, and with a scripted one. */
+/* The job engine over a real store, with the real measuring program replaying recordings with faults, and with a
+ * scripted one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,10 +18,10 @@
 #include "server/jobs.h"
 #include "server/limits.h"
 
-#define GIVE_UP_MS 30000
+#define GIVE_UP_MS               30000
 #define SCALED_TO(ms_of_a_phase) ((ms_of_a_phase) * (LIMIT_JOB_MS / LIMIT_CEILINGS_MS))
-#define VERIFY "{\"suite\":\"verify\",\"kernels\":[\"vector_add\",\"matmul_naive\"]}"
-#define SYNTHETIC "GPU-00000000-0000-0000-0000-000000000001"
+#define VERIFY                   "{\"suite\":\"verify\",\"kernels\":[\"vector_add\",\"matmul_naive\"]}"
+#define SYNTHETIC                "GPU-00000000-0000-0000-0000-000000000001"
 
 struct bench {
     char directory[64], database[96], script[96];
@@ -106,7 +107,10 @@ static bool ready_says(struct bench *bench, bool wanted)
     return wanted ? ready : !ready && (checked || reasons);
 }
 
-static bool is_ready(struct bench *bench) { return ready_says(bench, true); }
+static bool is_ready(struct bench *bench)
+{
+    return ready_says(bench, true);
+}
 
 static void start(struct bench *bench, const char *recording)
 {
@@ -122,7 +126,8 @@ static void start_ready(struct bench *bench, const char *recording)
     until(bench, is_ready, "ready");
 }
 
-static int post_as(struct bench *bench, const char *who, const char *text, const char *key, int64_t *id, bool *replayed, struct rl_err *err)
+static int post_as(struct bench *bench, const char *who, const char *text, const char *key, int64_t *id, bool *replayed,
+                   struct rl_err *err)
 {
     json_t *body = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
     static const char hash[] = "0000000000000000000000000000000000000000000000000000000000000001";
@@ -189,7 +194,8 @@ static void ends(struct bench *bench, int64_t id, const char *state, const char 
     json_t *job = view(bench, id);
     const char *got = text_of(json_object_get(job, "error"), "code");
     if (strcmp(bench->state, state) != 0 || strcmp(got, code != NULL ? code : "") != 0)
-        fail_msg("job %lld is %s, %s: %s", (long long)id, bench->state, got, text_of(json_object_get(job, "error"), "message"));
+        fail_msg("job %lld is %s, %s: %s", (long long)id, bench->state, got,
+                 text_of(json_object_get(job, "error"), "message"));
     json_decref(job);
 }
 
@@ -282,7 +288,8 @@ static void each_fault_fails_its_job_alone(void **state)
         json_t *job = view(bench, id);
         const json_t *error = json_object_get(job, "error");
         if (strcmp(bench->state, "failed") != 0 || strcmp(text_of(error, "code"), faults[i].code) != 0)
-            fail_msg("%s: %s, %s: %s", faults[i].recording, bench->state, text_of(error, "code"), text_of(error, "message"));
+            fail_msg("%s: %s, %s: %s", faults[i].recording, bench->state, text_of(error, "code"),
+                     text_of(error, "message"));
         json_decref(job);
         jobs_free(bench->jobs);
         bench->jobs = NULL;
@@ -292,10 +299,16 @@ static void each_fault_fails_its_job_alone(void **state)
 static const struct refusal {
     const char *recording, *code;
 } refusals[] = {
-    {"no_driver", "no_driver"},         {"old_driver", "old_driver"},   {"no_device", "no_device"},
-    {"device_busy", "device_busy"},     {"unsupported_chip", "unsupported_chip"},
+    {"no_driver", "no_driver"},
+    {"old_driver", "old_driver"},
+    {"no_device", "no_device"},
+    {"device_busy", "device_busy"},
+    {"unsupported_chip", "unsupported_chip"},
 };
-static bool is_not_ready(struct bench *bench) { return ready_says(bench, false); }
+static bool is_not_ready(struct bench *bench)
+{
+    return ready_says(bench, false);
+}
 static bool probe_has_failed(struct bench *bench)
 {
     bool ready = false;
@@ -399,11 +412,13 @@ static void a_device_that_is_not_here_is_named_with_those_that_are(void **state)
     int64_t id;
     bool replayed;
     start_ready(bench, DATA "/base.jsonl");
-    assert_int_equal(post_as(bench, "uid:1", "{\"suite\":\"verify\",\"device\":\"GPU-2\"}", NULL, &id, &replayed, &err), -1);
+    assert_int_equal(post_as(bench, "uid:1", "{\"suite\":\"verify\",\"device\":\"GPU-2\"}", NULL, &id, &replayed, &err),
+                     -1);
     assert_int_equal(err.code, RL_E_BAD_FIELD);
     assert_string_equal(err.field, "device");
     assert_non_null(strstr(err.message, SYNTHETIC));
-    ends(bench, post(bench, "{\"suite\":\"verify\",\"kernels\":[\"vector_add\"],\"device\":\"" SYNTHETIC "\"}"), "done", NULL);
+    ends(bench, post(bench, "{\"suite\":\"verify\",\"kernels\":[\"vector_add\"],\"device\":\"" SYNTHETIC "\"}"), "done",
+         NULL);
 }
 
 static void the_same_key_gives_the_same_job_even_when_nothing_is_ready(void **state)
@@ -456,7 +471,10 @@ static void on_stopped(void *arg)
     struct bench *bench = arg;
     bench->stopped = true;
 }
-static bool has_stopped(struct bench *bench) { return bench->stopped; }
+static bool has_stopped(struct bench *bench)
+{
+    return bench->stopped;
+}
 
 static void stopping_interrupts_what_runs_and_keeps_the_queue(void **state)
 {
@@ -506,7 +524,11 @@ static void an_interrupted_job_is_tried_once_more_when_asked(void **state)
 static void a_queued_job_whose_device_is_gone_fails(void **state)
 {
     struct bench *bench = *state;
-    struct store_job_new job = {.principal = "uid:1", .device = "GPU-gone", .now_ms = rl_now_ms(), .max_queued = 9, .max_open_per_principal = 9,
+    struct store_job_new job = {.principal = "uid:1",
+                                .device = "GPU-gone",
+                                .now_ms = rl_now_ms(),
+                                .max_queued = 9,
+                                .max_open_per_principal = 9,
                                 .spec = "{\"suite\":\"verify\",\"device\":\"GPU-gone\"}"};
     struct rl_environment environment;
     struct rl_device device;
@@ -518,8 +540,13 @@ static void a_queued_job_whose_device_is_gone_fails(void **state)
     device.name = "gone";
     environment.build = "t";
     environment.method_version = 1;
-    struct store_device row = {.device = &device, .environment = &environment, .counters_status = "ok", .source = RL_MEASURED, .checked_at_ms = 1};
-    if (store_put_device(bench->store, &row, &err) != 0 || store_job_add(bench->store, &job, &bench->id, &replayed, &err) != 0)
+    struct store_device row = {.device = &device,
+                               .environment = &environment,
+                               .counters_status = "ok",
+                               .source = RL_MEASURED,
+                               .checked_at_ms = 1};
+    if (store_put_device(bench->store, &row, &err) != 0 ||
+        store_job_add(bench->store, &job, &bench->id, &replayed, &err) != 0)
         fail_msg("%s", err.message);
     start(bench, DATA "/base.jsonl");
     ends(bench, bench->id, "failed", "device_gone");

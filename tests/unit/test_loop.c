@@ -51,8 +51,14 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void fire_a(void *arg) { note(arg, 'a'); }
-static void fire_b(void *arg) { note(arg, 'b'); }
+static void fire_a(void *arg)
+{
+    note(arg, 'a');
+}
+static void fire_b(void *arg)
+{
+    note(arg, 'b');
+}
 static void fire_stop(void *arg)
 {
     struct bench *bench = arg;

@@ -25,7 +25,8 @@ struct bench {
     struct run_expected expected;
 };
 
-static void give_samples(struct bench *bench, const char *unit, enum rl_state state, struct rl_times *times, double around, int64_t launches)
+static void give_samples(struct bench *bench, const char *unit, enum rl_state state, struct rl_times *times,
+                         double around, int64_t launches)
 {
     json_t *list = json_array();
     double values[SAMPLES];
@@ -33,7 +34,8 @@ static void give_samples(struct bench *bench, const char *unit, enum rl_state st
         values[i] = around * (1 + 0.001 * ((i * 7) % SAMPLES));
         json_array_append_new(list, json_real(values[i]));
     }
-    json_t *body = json_pack("{s:s, s:s, s:I, s:o}", "unit", unit, "state", rl_state_name(state), "launches", (json_int_t)launches, "times_s", list);
+    json_t *body = json_pack("{s:s, s:s, s:I, s:o}", "unit", unit, "state", rl_state_name(state), "launches",
+                             (json_int_t)launches, "times_s", list);
     assert_int_equal(run_samples_take(&bench->samples, body, NULL), 0);
     json_decref(body);
     struct rl_text stop = times->stop;
@@ -96,13 +98,17 @@ static void is_refused(struct bench *bench, const char *says)
         fail_msg("%s, field %s: %s", rl_code_id(err.code), err.field, err.message);
 }
 
-static void the_good_one_is_accepted(void **state) { is_accepted(*state); }
+static void the_good_one_is_accepted(void **state)
+{
+    is_accepted(*state);
+}
 
 static void derived_values_are_made_again(void **state)
 {
     struct bench *bench = *state;
     struct rl_run *run = NULL;
-    double honest = bench->run->rows[0].state[RL_WARM].dram_byte_per_s.value, ridge = bench->run->ridge_flop_per_byte.value;
+    double honest = bench->run->rows[0].state[RL_WARM].dram_byte_per_s.value,
+           ridge = bench->run->ridge_flop_per_byte.value;
     bench->run->rows[0].state[RL_WARM].dram_byte_per_s = rl_known(9e12);
     bench->run->ridge_flop_per_byte = rl_known(1);
     bench->run->counter_backed = false;
@@ -289,7 +295,8 @@ static void samples_are_positive_and_bounded(void **state)
     json_t *times = json_array();
     for (unsigned i = 0; i <= RUN_SAMPLES_MAX; i++)
         json_array_append_new(times, json_real(1));
-    json_t *body = json_pack("{s:s, s:s, s:i, s:o}", "unit", "vector_add", "state", "warm", "launches", 1, "times_s", times);
+    json_t *body =
+        json_pack("{s:s, s:s, s:i, s:o}", "unit", "vector_add", "state", "warm", "launches", 1, "times_s", times);
     assert_int_equal(run_samples_take(&bench->samples, body, &err), -1);
     json_decref(body);
     is_accepted(bench); /* what was there before is untouched */

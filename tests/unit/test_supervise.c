@@ -1,4 +1,5 @@
-/* Supervision of one measuring process, with a scripted one (tests/tools/fake_measure.c), over both ways of starting it. */
+/* Supervision of one measuring process, with a scripted one (tests/tools/fake_measure.c), over both ways of starting
+ * it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,12 +24,19 @@
 #include "server/supervise.h"
 
 #define GIVE_UP_MS 20000 /* a test that takes this long has failed */
-#define HELLO "line {\"t\":\"hello\",\"seq\":@SEQ,\"at_ns\":@NS,\"protocol\":1,\"build\":\"b\",\"backend\":\"replay\",\"pid\":@PID}\n"
-#define RESULT "line {\"t\":\"result\",\"seq\":@SEQ,\"at_ns\":@NS,\"run\":null}\n"
+#define HELLO                                                                                                          \
+    "line "                                                                                                            \
+    "{\"t\":\"hello\",\"seq\":@SEQ,\"at_ns\":@NS,\"protocol\":1,\"build\":\"b\",\"backend\":\"replay\",\"pid\":@PID}"  \
+    "\n"
+#define RESULT    "line {\"t\":\"result\",\"seq\":@SEQ,\"at_ns\":@NS,\"run\":null}\n"
 #define LOG(text) "line {\"t\":\"log\",\"seq\":@SEQ,\"at_ns\":@NS,\"text\":\"" text "\"}\n"
-#define PROGRESS(phase) "line {\"t\":\"progress\",\"seq\":@SEQ,\"at_ns\":@NS,\"phase\":\"" phase "\",\"what\":\"step\",\"done\":1,\"total\":9}\n"
-#define FAILED "line {\"t\":\"error\",\"seq\":@SEQ,\"at_ns\":@NS,\"error\":{\"code\":\"device_busy\",\"message\":\"held\\u0007\"," \
-               "\"next_action\":\"wait\",\"field\":\"device\"}}\n"
+#define PROGRESS(phase)                                                                                                \
+    "line {\"t\":\"progress\",\"seq\":@SEQ,\"at_ns\":@NS,\"phase\":\"" phase                                           \
+    "\",\"what\":\"step\",\"done\":1,\"total\":9}\n"
+#define FAILED                                                                                                         \
+    "line "                                                                                                            \
+    "{\"t\":\"error\",\"seq\":@SEQ,\"at_ns\":@NS,\"error\":{\"code\":\"device_busy\",\"message\":\"held\\u0007\","     \
+    "\"next_action\":\"wait\",\"field\":\"device\"}}\n"
 
 struct bench {
     struct loop *loop;
@@ -41,7 +49,7 @@ struct bench {
     struct wire_request request;
     int lines, ended;
     bool stop_at_progress;
-    int64_t stop_after_ms; /* -1: never */
+    int64_t stop_after_ms;  /* -1: never */
     int64_t after_stuck_ms; /* how long the loop runs on after a stuck end */
     struct supervise_end end;
     pid_t pid;
@@ -182,7 +190,8 @@ static void a_probe_ends_well(void **state)
 static void a_run_is_asked_for_by_device_and_kernels(void **state)
 {
     struct bench *bench = *state;
-    bench->request = (struct wire_request){.job = "7", .device = "GPU-1", .sizes = "course", .warm = true, .kernel = {true}};
+    bench->request =
+        (struct wire_request){.job = "7", .device = "GPU-1", .sizes = "course", .warm = true, .kernel = {true}};
     ends(bench, HELLO "request\necho\n" FAILED, "device_busy");
     says(bench, "\"device\":\"GPU-1\"");
     says(bench, "\"kernels\":[\"vector_add\"]");
@@ -235,7 +244,8 @@ static void an_oversize_line_breaks_the_protocol(void **state)
 
 static void a_gap_in_seq_breaks_the_protocol(void **state)
 {
-    ends(*state, HELLO "request\nline {\"t\":\"log\",\"seq\":9,\"at_ns\":@NS,\"text\":\"\"}\nhang\n", "measure_protocol");
+    ends(*state, HELLO "request\nline {\"t\":\"log\",\"seq\":9,\"at_ns\":@NS,\"text\":\"\"}\nhang\n",
+         "measure_protocol");
 }
 
 static void a_second_result_breaks_the_protocol(void **state)
@@ -250,7 +260,10 @@ static void an_end_without_result_is_a_crash_even_with_status_0(void **state)
 
 static void another_backend_than_the_command_line_says_is_refused(void **state)
 {
-    ends(*state, "line {\"t\":\"hello\",\"seq\":@SEQ,\"at_ns\":@NS,\"protocol\":1,\"build\":\"b\",\"backend\":\"cuda\",\"pid\":@PID}\nhang\n",
+    ends(*state,
+         "line "
+         "{\"t\":\"hello\",\"seq\":@SEQ,\"at_ns\":@NS,\"protocol\":1,\"build\":\"b\",\"backend\":\"cuda\",\"pid\":@PID}"
+         "\nhang\n",
          "measure_protocol");
 }
 
@@ -268,7 +281,8 @@ static void each_phase_has_its_own_time(void **state)
     bench->request = (struct wire_request){.job = "7", .sizes = "course", .warm = true, .kernel = {true}};
     bench->start.limits.start = 10000;
     bench->start.limits.kernels = 150;
-    ends(bench, HELLO "request\n" PROGRESS("ceilings") "sleep 200\n" PROGRESS("kernels") PROGRESS("kernels") "hang\n", "measure_timeout");
+    ends(bench, HELLO "request\n" PROGRESS("ceilings") "sleep 200\n" PROGRESS("kernels") PROGRESS("kernels") "hang\n",
+         "measure_timeout");
     assert_non_null(strstr(bench->end.error.message, "Phase kernels took more than 150 ms (last step: step)"));
 }
 
@@ -277,7 +291,9 @@ static void more_progress_in_a_phase_gives_no_more_time(void **state)
     struct bench *bench = *state;
     bench->request = (struct wire_request){.job = "7", .sizes = "course", .warm = true, .kernel = {true}};
     bench->start.limits.kernels = 300;
-    ends(bench, HELLO "request\n" PROGRESS("kernels") "sleep 200\n" PROGRESS("kernels") "sleep 200\n" PROGRESS("counters") "hang\n",
+    ends(bench,
+         HELLO
+         "request\n" PROGRESS("kernels") "sleep 200\n" PROGRESS("kernels") "sleep 200\n" PROGRESS("counters") "hang\n",
          "measure_timeout");
     assert_non_null(strstr(bench->end.error.message, "Phase kernels"));
 }
@@ -429,7 +445,8 @@ static void by_socket(struct bench *bench)
     bench->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_int_equal(bind(bench->listen_fd, (struct sockaddr *)&address, sizeof address), 0);
     assert_int_equal(listen(bench->listen_fd, 4), 0);
-    assert_int_equal(loop_add_fd(bench->loop, bench->listen_fd, EPOLLIN, on_connection, bench, &bench->listener, NULL), 0);
+    assert_int_equal(loop_add_fd(bench->loop, bench->listen_fd, EPOLLIN, on_connection, bench, &bench->listener, NULL),
+                     0);
     bench->start.exec = NULL;
     bench->start.replay = NULL;
     bench->start.socket = bench->socket;
@@ -465,7 +482,10 @@ static void over_a_socket_the_pid_comes_from_the_kernel(void **state)
 static void over_a_socket_another_pid_in_hello_is_refused(void **state)
 {
     struct bench *bench = *state;
-    socket_ends(bench, "line {\"t\":\"hello\",\"seq\":@SEQ,\"at_ns\":@NS,\"protocol\":1,\"build\":\"b\",\"backend\":\"replay\",\"pid\":1}\nhang\n",
+    socket_ends(bench,
+                "line "
+                "{\"t\":\"hello\",\"seq\":@SEQ,\"at_ns\":@NS,\"protocol\":1,\"build\":\"b\",\"backend\":\"replay\","
+                "\"pid\":1}\nhang\n",
                 "measure_protocol");
     served_is_gone(bench);
 }
