@@ -17,7 +17,10 @@ static const bool steps[JOB_STATE_COUNT][JOB_STATE_COUNT] = {
     [JOB_INTERRUPTED] = {[JOB_QUEUED] = true},
 };
 
-const char *job_state_name(enum job_state state) { return state_names[state]; }
+const char *job_state_name(enum job_state state)
+{
+    return state_names[state];
+}
 
 int job_state_from_name(const char *name, enum job_state *ret)
 {

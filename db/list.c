@@ -216,7 +216,10 @@ static int fill_page(struct store *store, struct page *page, struct rl_err *err)
 
 /* ---- the answer ---- */
 
-static const char *unless_any(const char *value) { return value != NULL && strcmp(value, "any") == 0 ? NULL : value; }
+static const char *unless_any(const char *value)
+{
+    return value != NULL && strcmp(value, "any") == 0 ? NULL : value;
+}
 
 static int check_word(const char *field, const char *value, const char *const *words, struct rl_err *err)
 {
@@ -237,7 +240,8 @@ static int check_filter(const struct store_run_filter *filter, struct rl_err *er
     static const char *const outcomes[] = {"ok", "refused", "partial", NULL};
 
     if (filter->limit < 1 || filter->limit > STORE_LIMIT_MAX)
-        return rl_fail(err, RL_E_BAD_FIELD, "limit", "limit is %d and has to be 1 to %d", filter->limit, STORE_LIMIT_MAX);
+        return rl_fail(err, RL_E_BAD_FIELD, "limit", "limit is %d and has to be 1 to %d", filter->limit,
+                       STORE_LIMIT_MAX);
     if (check_word("sizes", filter->sizes, sizes, err) < 0 || check_word("source", filter->source, sources, err) < 0 ||
         check_word("counters", filter->counters, counters, err) < 0 ||
         check_word("outcome", filter->outcome, outcomes, err) < 0)

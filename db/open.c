@@ -13,9 +13,9 @@
 
 #include "base/time.h"
 
-#define OPEN_BUSY_MS 1000
-#define VALUE_MAX_BYTES (64 * 1024 * 1024) /* of one stored text or blob */
-#define WRITABLE_PROBE_BYTES 32768         /* twice that as hex: several pages, so that the log file has to grow */
+#define OPEN_BUSY_MS         1000
+#define VALUE_MAX_BYTES      (64 * 1024 * 1024) /* of one stored text or blob */
+#define WRITABLE_PROBE_BYTES 32768              /* twice that as hex: several pages, so that the log file has to grow */
 
 /* Absolute, without symbolic links: two names of one file must find one lock. NULL with err set. */
 static char *absolute_path(const char *path, struct rl_err *err)
@@ -45,7 +45,8 @@ static char *absolute_path(const char *path, struct rl_err *err)
     directory = realpath(slash == NULL ? "." : slash == copy ? "/" : copy, NULL);
     if (directory == NULL)
         rl_fail(err, RL_E_STORE_OPEN, "database", "the database's directory cannot be opened (errno %d)", errno);
-    else if (asprintf(&joined, "%s/%s", strcmp(directory, "/") == 0 ? "" : directory, slash != NULL ? slash + 1 : copy) < 0) {
+    else if (asprintf(&joined, "%s/%s", strcmp(directory, "/") == 0 ? "" : directory,
+                      slash != NULL ? slash + 1 : copy) < 0) {
         joined = NULL;
         rl_fail(err, RL_E_NO_MEMORY, "database", "no memory for the database's name");
     }
@@ -76,7 +77,8 @@ static int take_guard(struct store *store, struct rl_err *err)
         return 0;
     if (errno == EAGAIN || errno == EACCES)
         return rl_fail(err, RL_E_STORE_BUSY, "database", "another rooflined has this database open");
-    return rl_fail(err, RL_E_STORE_IO, "database", "the lock file beside the database cannot be locked (errno %d)", errno);
+    return rl_fail(err, RL_E_STORE_IO, "database", "the lock file beside the database cannot be locked (errno %d)",
+                   errno);
 }
 
 static int open_connection(struct store *store, struct rl_err *err)
@@ -185,8 +187,8 @@ static int set_pragmas(struct store *store, struct rl_err *err)
     else {
         mode = (const char *)sqlite3_column_text(stmt, 0);
         if (mode == NULL || strcmp(mode, "wal") != 0)
-            rc = rl_fail(err, RL_E_STORE_OPEN, "database", "the file system cannot keep a write-ahead log (mode is \"%s\")",
-                         mode != NULL ? mode : "");
+            rc = rl_fail(err, RL_E_STORE_OPEN, "database",
+                         "the file system cannot keep a write-ahead log (mode is \"%s\")", mode != NULL ? mode : "");
     }
     sqlite3_finalize(stmt);
     return rc;
@@ -273,7 +275,8 @@ static int migrate_one(struct store *store, const struct store_migration *migrat
     char numbers[96]; /* a PRAGMA takes no bound parameters */
     bool dangling = false;
 
-    snprintf(numbers, sizeof numbers, "PRAGMA application_id = %d; PRAGMA user_version = %d", STORE_APPLICATION_ID, version);
+    snprintf(numbers, sizeof numbers, "PRAGMA application_id = %d; PRAGMA user_version = %d", STORE_APPLICATION_ID,
+             version);
     if (execute(store, "BEGIN IMMEDIATE", err, "starting a migration") < 0)
         return -1;
     if (execute(store, migration->sql, err, migration->name) < 0 || execute(store, numbers, err, migration->name) < 0 ||
@@ -304,7 +307,8 @@ static int migrate(struct store *store, bool fresh, const struct store_plan *pla
         return -1;
     if (pages * page_bytes >= plan->big_bytes)
         return rl_fail(err, RL_E_STORE_BIG_MIGRATION, "database",
-                       "the database has version %d and %lld bytes: its migration to version %d takes long and is not made at start",
+                       "the database has version %d and %lld bytes: its migration to version %d takes long and is not "
+                       "made at start",
                        store->version, (long long)(pages * page_bytes), plan->count);
     if (!fresh && back_up(store, err) < 0)
         return -1;
@@ -344,9 +348,8 @@ int store_open_with(const char *path, const struct store_plan *plan, struct stor
     store->path = absolute_path(path, err);
     if (store->path == NULL || take_guard(store, err) < 0 || open_connection(store, err) < 0 ||
         identify(store, plan->count, &fresh, err) < 0 || set_pragmas(store, err) < 0 ||
-        migrate(store, fresh, plan, err) < 0 || store_prepare_all(store, err) < 0 ||
-        load_salt(store, err) < 0 || store_load_job_counts(store, err) < 0 ||
-        store_load_series(store, err) < 0) {
+        migrate(store, fresh, plan, err) < 0 || store_prepare_all(store, err) < 0 || load_salt(store, err) < 0 ||
+        store_load_job_counts(store, err) < 0 || store_load_series(store, err) < 0) {
         store_close(store);
         return -1;
     }
@@ -381,7 +384,10 @@ void store_close(struct store *store)
     free(store);
 }
 
-int store_schema_version(const struct store *store) { return store->version; }
+int store_schema_version(const struct store *store)
+{
+    return store->version;
+}
 
 int store_check_writable(struct store *store, struct rl_err *err)
 {

@@ -8,7 +8,10 @@
 
 /* ---- storing ---- */
 
-static const char *text_or_empty(struct rl_text text) { return text.why == NULL ? text.value : ""; }
+static const char *text_or_empty(struct rl_text text)
+{
+    return text.why == NULL ? text.value : "";
+}
 
 static struct rl_real ceiling_of(const struct rl_run *run, const char *name)
 {
@@ -49,7 +52,9 @@ static int ensure_device(struct store *store, const struct rl_run *run, struct r
         .device = &run->device,
         .environment = &run->environment,
         .counters_status = run->counters.status,
-        .counters_why = ok ? NULL : run->counters.why.value != NULL ? run->counters.why.value : "no reason was given",
+        .counters_why = ok                                ? NULL
+                        : run->counters.why.value != NULL ? run->counters.why.value
+                                                          : "no reason was given",
         .source = run->source,
         .checked_at_ms = run->finished_at_ms,
     };
@@ -64,8 +69,8 @@ static int put_series(struct store *store, const struct rl_run *run, int64_t *re
 {
     struct store_series_new new = {.date_ms = run->finished_at_ms,
                                    .words = {run->device.id, text_or_empty(run->environment.driver_version),
-                                             text_or_empty(run->environment.cuda_runtime_version), run->suite, run->sizes,
-                                             rl_source_name(run->source),
+                                             text_or_empty(run->environment.cuda_runtime_version), run->suite,
+                                             run->sizes, rl_source_name(run->source),
                                              run->counter_backed ? "counter-backed" : "timed-only",
                                              rl_outcome_name(run->outcome)}};
     static const char *const names[SERIES_WORDS] = {":device", ":driver", ":cuda",     ":suite",
@@ -182,7 +187,8 @@ int store_insert_run(struct store *store, int64_t job_id, const struct store_run
 
     assert(!sqlite3_get_autocommit(store->db));
     if (ensure_device(store, new->run, err) < 0 || put_series(store, new->run, &series, err) < 0 ||
-        put_run(store, series, job_id, new->run, &id, err) < 0 || put_document(store, id, job_id, new->document, err) < 0)
+        put_run(store, series, job_id, new->run, &id, err) < 0 ||
+        put_document(store, id, job_id, new->document, err) < 0)
         return -1;
     for (size_t i = 0; i < new->sample_count; i++) {
         if (put_samples(store, id, &new->samples[i], err) < 0)
@@ -241,7 +247,8 @@ static int put_sample(struct rl_buf *out, struct stmt *stmt, struct rl_err *err)
                   (const char *)sqlite3_column_text(stmt->handle, 1), (long long)sqlite3_column_int64(stmt->handle, 2));
     for (int64_t i = 0; i < count; i++) {
         const unsigned char *bytes = blob + i * 4;
-        uint32_t bits = (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+        uint32_t bits =
+            (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
         float value;
 
         memcpy(&value, &bits, sizeof value);

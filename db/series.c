@@ -144,8 +144,8 @@ int store_load_series(struct store *store, struct rl_err *err)
             if (words[i] == NULL)
                 words[i] = "";
         }
-        if (series_add(&store->series, sqlite3_column_int64(stmt.handle, 0), words, sqlite3_column_int64(stmt.handle, 1),
-                       sqlite3_column_int64(stmt.handle, 2)) < 0) {
+        if (series_add(&store->series, sqlite3_column_int64(stmt.handle, 0), words,
+                       sqlite3_column_int64(stmt.handle, 1), sqlite3_column_int64(stmt.handle, 2)) < 0) {
             rc = rl_fail(err, RL_E_NO_MEMORY, "database", "no memory for the series");
             break;
         }

@@ -1,5 +1,5 @@
-/* The series in memory. Words are in the order of the series table's columns: device, driver, cuda, suite, sizes, source,
- * counters, outcome. */
+/* The series in memory. Words are in the order of the series table's columns: device, driver, cuda, suite, sizes,
+ * source, counters, outcome. */
 #ifndef DB_SERIES_H
 #define DB_SERIES_H
 

@@ -1,12 +1,13 @@
 /* The store: one SQLite file, one connection, one process. Only db/ includes sqlite3.h.
  *
- * Every function that writes does so in one IMMEDIATE transaction and is durable when it returns 0 (WAL, synchronous=FULL);
- * when it returns -1 nothing of it is stored. Text returned in struct rl_buf or in a struct's char* is owned by the caller as
- * said; JSON is appended to the buffer, which is left as it was on failure (RL_E_NO_MEMORY when it would pass its max).
- * Times are ms since 1970 UTC. All text has to be UTF-8; numbers finite: else RL_E_INTERNAL.
+ * Every function that writes does so in one IMMEDIATE transaction and is durable when it returns 0 (WAL,
+ * synchronous=FULL); when it returns -1 nothing of it is stored. Text returned in struct rl_buf or in a struct's char*
+ * is owned by the caller as said; JSON is appended to the buffer, which is left as it was on failure (RL_E_NO_MEMORY
+ * when it would pass its max). Times are ms since 1970 UTC. All text has to be UTF-8; numbers finite: else
+ * RL_E_INTERNAL.
  *
- * Besides the errors named below, any function may fail with RL_E_STORE_FULL, _READONLY, _BUSY, _IO or _CORRUPT; err.field is
- * then "database", and no message holds a path. SCHEMA.md describes the file.
+ * Besides the errors named below, any function may fail with RL_E_STORE_FULL, _READONLY, _BUSY, _IO or _CORRUPT;
+ * err.field is then "database", and no message holds a path. SCHEMA.md describes the file.
  */
 #ifndef DB_STORE_H
 #define DB_STORE_H
@@ -21,19 +22,22 @@
 struct store;
 
 #define STORE_MIGRATE_AT_START_MAX_BYTES (1000LL * 1000 * 1000)
-#define STORE_LIMIT_MAX 1000                         /* rows of one list; over it, or under 1: RL_E_BAD_FIELD */
-#define STORE_SAMPLES_MAX 256                        /* raw samples per row and state */
-#define STORE_DOCUMENT_MAX_BYTES (16 * 1024 * 1024)  /* one run */
+#define STORE_LIMIT_MAX                  1000               /* rows of one list; over it, or under 1: RL_E_BAD_FIELD */
+#define STORE_SAMPLES_MAX                256                /* raw samples per row and state */
+#define STORE_DOCUMENT_MAX_BYTES         (16 * 1024 * 1024) /* one run */
 
-/* Opens or creates. A newer file is RL_E_STORE_NEWER; an older one is migrated (backup first by VACUUM INTO beside it) when it
- * is below 1 GB or allow_big, else RL_E_STORE_BIG_MIGRATION. A file that another process holds: RL_E_STORE_BUSY, for another
- * daemon at once (a lock on "FILE-lock", kept until store_close or the process's end). A file of another program, or no
- * database at all: RL_E_STORE_OPEN, the file untouched. The sqlite3 command line may read while the store is open. */
+/* Opens or creates. A newer file is RL_E_STORE_NEWER; an older one is migrated (backup first by VACUUM INTO beside it)
+ * when it is below 1 GB or allow_big, else RL_E_STORE_BIG_MIGRATION. A file that another process holds:
+ * RL_E_STORE_BUSY, for another daemon at once (a lock on "FILE-lock", kept until store_close or the process's end). A
+ * file of another program, or no database at all: RL_E_STORE_OPEN, the file untouched. The sqlite3 command line may
+ * read while the store is open. */
 int store_open(const char *path, bool allow_big, struct store **ret, struct rl_err *err);
 void store_close(struct store *store); /* accepts NULL */
-/* Whether a write would work now: some pages are really written to the log, in a transaction that is rolled back. For /readyz. */
+/* Whether a write would work now: some pages are really written to the log, in a transaction that is rolled back. For
+ * /readyz. */
 int store_check_writable(struct store *store, struct rl_err *err);
-/* PRAGMA integrity_check and foreign_key_check, and that runs, jobs and series agree. Reads the whole file: not for the loop. */
+/* PRAGMA integrity_check and foreign_key_check, and that runs, jobs and series agree. Reads the whole file: not for the
+ * loop. */
 int store_check_integrity(struct store *store, struct rl_err *err);
 int store_schema_version(const struct store *store);
 
@@ -49,8 +53,9 @@ struct store_device {
     int ordinal; /* PCI order, 0 first */
 };
 int store_put_device(struct store *store, const struct store_device *device, struct rl_err *err);
-/* {"items":[…],"next":null} in PCI order. A device: id, name, ordinal, source, counters{status,why}, checked_at, device{…},
- * environment{…}; the last two as rl_device_to_json and rl_environment_to_json give them; why is null when status is ok. */
+/* {"items":[…],"next":null} in PCI order. A device: id, name, ordinal, source, counters{status,why}, checked_at,
+ * device{…}, environment{…}; the last two as rl_device_to_json and rl_environment_to_json give them; why is null when
+ * status is ok. */
 int store_list_devices(struct store *store, struct rl_buf *out, struct rl_err *err);
 int store_device_json(struct store *store, const char *id, struct rl_buf *out, struct rl_err *err); /* RL_E_NOT_FOUND */
 
@@ -60,54 +65,58 @@ const char *job_state_name(enum job_state state);
 int job_state_from_name(const char *name, enum job_state *ret);
 
 struct store_job_new {
-    const char *principal;   /* "uid:1000", "token:3", "anonymous" */
-    const char *device;      /* resolved device id; one that store_put_device never saw: RL_E_NOT_FOUND */
-    const char *spec;        /* canonical JSON of the job with every default filled in */
+    const char *principal; /* "uid:1000", "token:3", "anonymous" */
+    const char *device;    /* resolved device id; one that store_put_device never saw: RL_E_NOT_FOUND */
+    const char *spec;      /* canonical JSON of the job with every default filled in */
     bool retry_on_interrupt;
     const char *idempotency_key; /* NULL when none */
     const char *body_sha256;     /* 64 hex; NULL when no key */
     int64_t now_ms;
-    int64_t max_queued;               /* over it: RL_E_QUEUE_FULL */
-    int64_t max_open_per_principal;   /* queued and running; over it: RL_E_TOO_MANY_JOBS */
+    int64_t max_queued;             /* over it: RL_E_QUEUE_FULL */
+    int64_t max_open_per_principal; /* queued and running; over it: RL_E_TOO_MANY_JOBS */
 };
-/* Stores the job as queued. A known key of the same principal with the same hash answers the existing id and *ret_replayed;
- * with another hash RL_E_IDEMPOTENCY_CONFLICT. Ids are never reused (AUTOINCREMENT). */
-int store_job_add(struct store *store, const struct store_job_new *job, int64_t *ret_id, bool *ret_replayed, struct rl_err *err);
+/* Stores the job as queued. A known key of the same principal with the same hash answers the existing id and
+ * *ret_replayed; with another hash RL_E_IDEMPOTENCY_CONFLICT. Ids are never reused (AUTOINCREMENT). */
+int store_job_add(struct store *store, const struct store_job_new *job, int64_t *ret_id, bool *ret_replayed,
+                  struct rl_err *err);
 
 struct store_job {
     int64_t id, run_id; /* run_id 0: none */
     enum job_state state;
     bool cancel_requested, retry_on_interrupt;
-    int attempt; /* 1, or 2 after an interrupt */
+    int attempt;                                       /* 1, or 2 after an interrupt */
     int64_t created_at_ms, started_at_ms, ended_at_ms; /* 0: not yet */
-    char *principal, *device, *spec; /* free with store_job_fini */
-    char *error; /* {"code","message","next_action","field"?} or NULL */
+    char *principal, *device, *spec;                   /* free with store_job_fini */
+    char *error;                                       /* {"code","message","next_action","field"?} or NULL */
 };
 int store_job_get(struct store *store, int64_t id, struct store_job *ret, struct rl_err *err); /* RL_E_NOT_FOUND */
 void store_job_fini(struct store_job *job);
 /* Oldest queued job of a device; RL_E_NOT_FOUND when none. */
 int store_job_next(struct store *store, const char *device, struct store_job *ret, struct rl_err *err);
 int64_t store_job_count(struct store *store, enum job_state state); /* from memory; -1 for no state */
-/* Newest first by id; calls each(), which may use the store; state -1 for all; before_id 0 for the start. *ret_more says whether
- * older ones are left. each() returning other than 0 ends the list: -1, with err as each() left it. */
+/* Newest first by id; calls each(), which may use the store; state -1 for all; before_id 0 for the start. *ret_more
+ * says whether older ones are left. each() returning other than 0 ends the list: -1, with err as each() left it. */
 int store_job_list(struct store *store, int state, int64_t before_id, int limit,
                    int (*each)(void *arg, const struct store_job *job), void *arg, bool *ret_more, struct rl_err *err);
 
-/* The one function that changes a job's state. A step that DESIGN section 4 does not have is RL_E_INTERNAL; RL_E_CONFLICT when the
- * stored state is not `from` (whoever commits first wins), or when interrupted → queued is asked of a job that was not to be
- * retried, was tried twice or was to be cancelled; RL_E_NOT_FOUND. A run of another device than the job's is
- * RL_E_MEASURE_PROTOCOL. Everything is stored in one transaction. ret_run_id may be NULL; 0 without a run. */
+/* The one function that changes a job's state. A step that DESIGN section 4 does not have is RL_E_INTERNAL;
+ * RL_E_CONFLICT when the stored state is not `from` (whoever commits first wins), or when interrupted → queued is asked
+ * of a job that was not to be retried, was tried twice or was to be cancelled; RL_E_NOT_FOUND. A run of another device
+ * than the job's is RL_E_MEASURE_PROTOCOL. Everything is stored in one transaction. ret_run_id may be NULL; 0 without a
+ * run. */
 struct store_transition {
     int64_t id;
     enum job_state from, to;
     int64_t now_ms;
-    const struct rl_err *error; /* failed: needed; interrupted: NULL gives a sentence of its own; cancelled: may be; else not stored */
-    const char *transcript;     /* stored when not NULL, in place of an earlier one; any bytes */
+    const struct rl_err
+        *error; /* failed: needed; interrupted: NULL gives a sentence of its own; cancelled: may be; else not stored */
+    const char *transcript;          /* stored when not NULL, in place of an earlier one; any bytes */
     const struct store_run_new *run; /* only running → done: stored in the same transaction */
 };
 struct store_run_new {
     const struct rl_run *run;
-    const char *document;  /* the whole run as compact JSON, without id and job: the store adds them as its first members */
+    const char
+        *document; /* the whole run as compact JSON, without id and job: the store adds them as its first members */
     const struct store_samples *samples;
     size_t sample_count;
 };
@@ -118,25 +127,29 @@ struct store_samples {
     const double *times_s; /* seconds per launch, not negative; stored as float32 */
     size_t count;          /* at most STORE_SAMPLES_MAX */
 };
-int store_job_transition(struct store *store, const struct store_transition *t, int64_t *ret_run_id, struct rl_err *err);
+int store_job_transition(struct store *store, const struct store_transition *t, int64_t *ret_run_id,
+                         struct rl_err *err);
 /* Sets the mark of a running job; else RL_E_CONFLICT or RL_E_NOT_FOUND. */
 int store_job_request_cancel(struct store *store, int64_t id, struct rl_err *err);
-/* At start, and at shutdown once every process is gone: running → interrupted, or → queued with attempt 2 once when retry_on_interrupt. Cancel-requested ones → cancelled. */
-int store_recover(struct store *store, int64_t now_ms, int64_t *ret_interrupted, int64_t *ret_requeued, struct rl_err *err);
+/* At start, and at shutdown once every process is gone: running → interrupted, or → queued with attempt 2 once when
+ * retry_on_interrupt. Cancel-requested ones → cancelled. */
+int store_recover(struct store *store, int64_t now_ms, int64_t *ret_interrupted, int64_t *ret_requeued,
+                  struct rl_err *err);
 int store_transcript(struct store *store, int64_t job_id, struct rl_buf *out, struct rl_err *err);
 
 /* ---- runs ---- */
 struct store_run_filter { /* NULL or 0 members do not filter; counters: "counter-backed" or "timed-only" */
-    /* outcome, source: "any" is the same as NULL. cuda is the CUDA runtime's version. An unknown word in sizes, source, counters or
-     * outcome is RL_E_BAD_FIELD; an unknown device, driver, cuda or suite gives an empty list. */
+    /* outcome, source: "any" is the same as NULL. cuda is the CUDA runtime's version. An unknown word in sizes, source,
+     * counters or outcome is RL_E_BAD_FIELD; an unknown device, driver, cuda or suite gives an empty list. */
     const char *device, *driver, *cuda, *suite, *sizes, *source, *counters, *outcome;
     int64_t since_ms, until_ms; /* inclusive, exclusive; 0: none */
     const char *cursor;         /* opaque text of an earlier answer; bound to the filter: else RL_E_BAD_CURSOR */
     int limit;
 };
-/* {"items":[summary…],"next":cursor|null}, newest first by (date, id). A summary: id, job, date, device{id,name}, driver, cuda,
- * suite, sizes, source, outcome, counters, recorded_at, dram_copy_byte_per_s, fp32_fma_flop_per_s, ridge_flop_per_byte, why{}: the
- * reason of each member that is null. date is the run's finished_at; the two ceilings are the warm ones. */
+/* {"items":[summary…],"next":cursor|null}, newest first by (date, id). A summary: id, job, date, device{id,name},
+ * driver, cuda, suite, sizes, source, outcome, counters, recorded_at, dram_copy_byte_per_s, fp32_fma_flop_per_s,
+ * ridge_flop_per_byte, why{}: the reason of each member that is null. date is the run's finished_at; the two ceilings
+ * are the warm ones. */
 int store_run_list(struct store *store, const struct store_run_filter *filter, struct rl_buf *out, struct rl_err *err);
 /* The bytes as stored: {"id":"7","job":"9",…}, job null for an import. RL_E_NOT_FOUND. */
 int store_run_document(struct store *store, int64_t id, struct rl_buf *out, struct rl_err *err);

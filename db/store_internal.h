@@ -1,5 +1,5 @@
-/* What the files of db/ share: the connection, prepared statements, transactions, JSON text. Nothing outside db/ and its
- * own tests includes this, and with it sqlite3.h. */
+/* What the files of db/ share: the connection, prepared statements, transactions, JSON text. Nothing outside db/ and
+ * its own tests includes this, and with it sqlite3.h. */
 #ifndef DB_STORE_INTERNAL_H
 #define DB_STORE_INTERNAL_H
 
@@ -9,9 +9,9 @@
 #include "db/store.h"
 
 #define STORE_APPLICATION_ID 0x524C4442 /* "RLDB" */
-#define STORE_BUSY_MS 50                /* only a stray command line tool can make us wait: then a clear error, soon */
-#define STORE_TIME_MIN_MS (-62135596800000LL) /* 0001-01-01, 9999-12-31: what rl_time_format can print */
-#define STORE_TIME_MAX_MS 253402300799999LL
+#define STORE_BUSY_MS        50         /* only a stray command line tool can make us wait: then a clear error, soon */
+#define STORE_TIME_MIN_MS    (-62135596800000LL) /* 0001-01-01, 9999-12-31: what rl_time_format can print */
+#define STORE_TIME_MAX_MS    253402300799999LL
 
 enum store_stmt {
 #define STMT(symbol, scans, sql) STMT_##symbol,
@@ -37,7 +37,7 @@ struct store_series_new {
     const char *words[SERIES_WORDS]; /* the run's: alive until the transaction ends */
 };
 
-struct store_scan { /* when a list scans before it merges (list.c) */
+struct store_scan {          /* when a list scans before it merges (list.c) */
     size_t from_series;      /* fewer are merged at once */
     int64_t rows_per_series; /* rows scanned in the time that one series takes to be looked into */
     int64_t rows_max;
@@ -52,13 +52,14 @@ struct store {
     int version;
     int64_t job_counts[JOB_STATE_COUNT]; /* as committed: this process is the only writer */
     char cursor_salt[33];
-    struct series_cache series;    /* as committed */
-    bool series_stale;             /* memory ran out: to be read anew */
+    struct series_cache series; /* as committed */
+    bool series_stale;          /* memory ran out: to be read anew */
     struct store_scan scan;
     struct store_series_new stored; /* what the open transaction does to it; id 0: nothing */
 };
 
-/* store_open with another list of migrations and another size from which a migration needs leave, for tests of migrating. */
+/* store_open with another list of migrations and another size from which a migration needs leave, for tests of
+ * migrating. */
 struct store_plan {
     const struct store_migration *migrations;
     int count;
@@ -74,8 +75,8 @@ int store_fail_code(struct store *store, int rc, const char *message, struct rl_
 int store_prepare_all(struct store *store, struct rl_err *err);
 void store_finalize_all(struct store *store);
 
-/* One use of a prepared statement. Binding errors stick and come out of the next step, so that binds need no checks. Not
- * reentrant: a statement is in use from stmt_start to stmt_end. */
+/* One use of a prepared statement. Binding errors stick and come out of the next step, so that binds need no checks.
+ * Not reentrant: a statement is in use from stmt_start to stmt_end. */
 struct stmt {
     struct store *store;
     sqlite3_stmt *handle;
@@ -88,7 +89,8 @@ void stmt_int(struct stmt *stmt, const char *name, int64_t value);
 void stmt_text(struct stmt *stmt, const char *name, const char *text);
 /* The same without the copy: the text has to live until stmt_end. */
 void stmt_text_static(struct stmt *stmt, const char *name, const char *text);
-void stmt_blob(struct stmt *stmt, const char *name, const void *data, size_t size); /* copied; size 0 is an empty blob */
+void stmt_blob(struct stmt *stmt, const char *name, const void *data,
+               size_t size); /* copied; size 0 is an empty blob */
 /* An unknown value binds NULL; a value that is not finite is refused (SQLite would store NaN as NULL). */
 void stmt_real(struct stmt *stmt, const char *name, struct rl_real value);
 int stmt_step(struct stmt *stmt, struct rl_err *err, const char *doing); /* 1 row, 0 no more, -1 error */
@@ -102,15 +104,16 @@ int store_begin(struct store *store, struct rl_err *err);
 int store_end(struct store *store, int rc, struct rl_err *err);
 
 /* ---- text.c: JSON without a tree ---- */
-void json_put_text(struct rl_buf *out, const char *text);   /* a JSON string */
+void json_put_text(struct rl_buf *out, const char *text); /* a JSON string */
 void json_put_real(struct rl_buf *out, double value, int digits);
 void json_put_time(struct rl_buf *out, int64_t ms);
 /* Ends an answer whose first byte is at `length`: when rc is not 0 or the buffer overflowed, cuts it back to there. */
 int store_finish_text(struct rl_buf *out, size_t length, int rc, struct rl_err *err);
 
 /* ---- by subject ---- */
-int store_write_device(struct store *store, const struct store_device *device, struct rl_err *err); /* in a transaction */
-int store_device_exists(struct store *store, const char *id, struct rl_err *err);                   /* 1, 0 or -1 */
+int store_write_device(struct store *store, const struct store_device *device,
+                       struct rl_err *err);                                       /* in a transaction */
+int store_device_exists(struct store *store, const char *id, struct rl_err *err); /* 1, 0 or -1 */
 int store_load_job_counts(struct store *store, struct rl_err *err);
 int store_load_series(struct store *store, struct rl_err *err);
 void store_note_series(struct store *store); /* after a commit: takes `stored` into `series` */
@@ -126,7 +129,8 @@ struct place { /* of a run in lists: newest first by date, then id */
 /* The filter's "any" already resolved to NULL. */
 int store_cursor_write(struct store *store, const struct store_run_filter *filter, struct place place,
                        char ret[CURSOR_LENGTH + 1], struct rl_err *err);
-int store_cursor_read(struct store *store, const struct store_run_filter *filter, struct place *ret, struct rl_err *err);
+int store_cursor_read(struct store *store, const struct store_run_filter *filter, struct place *ret,
+                      struct rl_err *err);
 /* Appends the summary of a run that exists. */
 int store_put_summary(struct store *store, int64_t run_id, struct rl_buf *out, struct rl_err *err);
 

@@ -1,4 +1,5 @@
-/* The job state machine: one function makes every step, in the transaction that stores it with all that belongs to it. */
+/* The job state machine: one function makes every step, in the transaction that stores it with all that belongs to it.
+ */
 #include "db/store_internal.h"
 
 #include <assert.h>
@@ -37,7 +38,8 @@ static int read_facts(struct store *store, int64_t id, struct facts *ret, struct
         if (facts.device == NULL || name == NULL)
             rc = rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a job");
         else if (job_state_from_name(name, &facts.state) < 0)
-            rc = rl_fail(err, RL_E_STORE_CORRUPT, "database", "job %lld has the unknown state \"%s\"", (long long)id, name);
+            rc = rl_fail(err, RL_E_STORE_CORRUPT, "database", "job %lld has the unknown state \"%s\"", (long long)id,
+                         name);
     }
     stmt_end(&stmt);
     if (rc < 0)
@@ -74,13 +76,14 @@ static int check_step(const struct store_transition *t, const struct facts *fact
     if (t->to == JOB_FAILED && t->error == NULL)
         return rl_fail(err, RL_E_INTERNAL, NULL, "a failed job has to say why");
     if (facts->state != t->from)
-        return rl_fail(err, RL_E_CONFLICT, NULL, "job %lld is %s, not %s", (long long)t->id, job_state_name(facts->state),
-                       job_state_name(t->from));
+        return rl_fail(err, RL_E_CONFLICT, NULL, "job %lld is %s, not %s", (long long)t->id,
+                       job_state_name(facts->state), job_state_name(t->from));
     if (t->to == JOB_QUEUED && (facts->attempt != 1 || !facts->retry_on_interrupt || facts->cancel_requested))
         return rl_fail(err, RL_E_CONFLICT, NULL, "job %lld was not to be tried again", (long long)t->id);
     if (t->run != NULL && strcmp(t->run->run->device.id, facts->device) != 0)
-        return rl_fail(err, RL_E_MEASURE_PROTOCOL, "device.id", "the run is of device \"%s\" and job %lld asked for \"%s\"",
-                       t->run->run->device.id, (long long)t->id, facts->device);
+        return rl_fail(err, RL_E_MEASURE_PROTOCOL, "device.id",
+                       "the run is of device \"%s\" and job %lld asked for \"%s\"", t->run->run->device.id,
+                       (long long)t->id, facts->device);
     return 0;
 }
 
@@ -170,7 +173,8 @@ int store_job_request_cancel(struct store *store, int64_t id, struct rl_err *err
     rc = read_facts(store, id, &facts, err);
     if (rc == 0) {
         if (facts.state != JOB_RUNNING)
-            rc = rl_fail(err, RL_E_CONFLICT, NULL, "job %lld is %s, not running", (long long)id, job_state_name(facts.state));
+            rc = rl_fail(err, RL_E_CONFLICT, NULL, "job %lld is %s, not running", (long long)id,
+                         job_state_name(facts.state));
         free(facts.device);
     }
     if (rc == 0) {
@@ -199,8 +203,8 @@ static int first_running(struct store *store, struct store_job *ret, struct rl_e
     return rc;
 }
 
-static int recover_job(struct store *store, const struct store_job *job, int64_t now_ms, int64_t deltas[JOB_STATE_COUNT],
-                       struct rl_err *err)
+static int recover_job(struct store *store, const struct store_job *job, int64_t now_ms,
+                       int64_t deltas[JOB_STATE_COUNT], struct rl_err *err)
 {
     static const struct rl_err cancelled = {.code = RL_E_CANCELLED,
                                             .message = "The job was to be cancelled when the daemon or the node died."};
@@ -223,7 +227,8 @@ static int recover_job(struct store *store, const struct store_job *job, int64_t
     return 0;
 }
 
-int store_recover(struct store *store, int64_t now_ms, int64_t *ret_interrupted, int64_t *ret_requeued, struct rl_err *err)
+int store_recover(struct store *store, int64_t now_ms, int64_t *ret_interrupted, int64_t *ret_requeued,
+                  struct rl_err *err)
 {
     int64_t deltas[JOB_STATE_COUNT] = {0};
     struct store_job job;

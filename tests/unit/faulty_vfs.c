@@ -13,7 +13,10 @@ struct file {
     sqlite3_file *real; /* right behind this struct */
 };
 
-static sqlite3_file *real_of(sqlite3_file *file) { return ((struct file *)file)->real; }
+static sqlite3_file *real_of(sqlite3_file *file)
+{
+    return ((struct file *)file)->real;
+}
 
 static int fault(void)
 {
@@ -26,7 +29,10 @@ static int fault(void)
     return SQLITE_OK;
 }
 
-static int on_close(sqlite3_file *file) { return real_of(file)->pMethods->xClose(real_of(file)); }
+static int on_close(sqlite3_file *file)
+{
+    return real_of(file)->pMethods->xClose(real_of(file));
+}
 static int on_read(sqlite3_file *file, void *data, int size, sqlite3_int64 at)
 {
     return real_of(file)->pMethods->xRead(real_of(file), data, size, at);
@@ -49,16 +55,34 @@ static int on_sync(sqlite3_file *file, int flags)
 
     return rc != SQLITE_OK ? rc : real_of(file)->pMethods->xSync(real_of(file), flags);
 }
-static int on_size(sqlite3_file *file, sqlite3_int64 *size) { return real_of(file)->pMethods->xFileSize(real_of(file), size); }
-static int on_lock(sqlite3_file *file, int lock) { return real_of(file)->pMethods->xLock(real_of(file), lock); }
-static int on_unlock(sqlite3_file *file, int lock) { return real_of(file)->pMethods->xUnlock(real_of(file), lock); }
-static int on_reserved(sqlite3_file *file, int *ret) { return real_of(file)->pMethods->xCheckReservedLock(real_of(file), ret); }
+static int on_size(sqlite3_file *file, sqlite3_int64 *size)
+{
+    return real_of(file)->pMethods->xFileSize(real_of(file), size);
+}
+static int on_lock(sqlite3_file *file, int lock)
+{
+    return real_of(file)->pMethods->xLock(real_of(file), lock);
+}
+static int on_unlock(sqlite3_file *file, int lock)
+{
+    return real_of(file)->pMethods->xUnlock(real_of(file), lock);
+}
+static int on_reserved(sqlite3_file *file, int *ret)
+{
+    return real_of(file)->pMethods->xCheckReservedLock(real_of(file), ret);
+}
 static int on_control(sqlite3_file *file, int op, void *arg)
 {
     return real_of(file)->pMethods->xFileControl(real_of(file), op, arg);
 }
-static int on_sector(sqlite3_file *file) { return real_of(file)->pMethods->xSectorSize(real_of(file)); }
-static int on_device(sqlite3_file *file) { return real_of(file)->pMethods->xDeviceCharacteristics(real_of(file)); }
+static int on_sector(sqlite3_file *file)
+{
+    return real_of(file)->pMethods->xSectorSize(real_of(file));
+}
+static int on_device(sqlite3_file *file)
+{
+    return real_of(file)->pMethods->xDeviceCharacteristics(real_of(file));
+}
 static int on_shm_map(sqlite3_file *file, int page, int size, int extend, void volatile **ret)
 {
     return real_of(file)->pMethods->xShmMap(real_of(file), page, size, extend, ret);
@@ -67,15 +91,33 @@ static int on_shm_lock(sqlite3_file *file, int offset, int n, int flags)
 {
     return real_of(file)->pMethods->xShmLock(real_of(file), offset, n, flags);
 }
-static void on_shm_barrier(sqlite3_file *file) { real_of(file)->pMethods->xShmBarrier(real_of(file)); }
-static int on_shm_unmap(sqlite3_file *file, int remove) { return real_of(file)->pMethods->xShmUnmap(real_of(file), remove); }
+static void on_shm_barrier(sqlite3_file *file)
+{
+    real_of(file)->pMethods->xShmBarrier(real_of(file));
+}
+static int on_shm_unmap(sqlite3_file *file, int remove)
+{
+    return real_of(file)->pMethods->xShmUnmap(real_of(file), remove);
+}
 
 static const sqlite3_io_methods methods = {
     .iVersion = 2, /* no mmap */
-    .xClose = on_close, .xRead = on_read, .xWrite = on_write, .xTruncate = on_truncate, .xSync = on_sync, .xFileSize = on_size,
-    .xLock = on_lock, .xUnlock = on_unlock, .xCheckReservedLock = on_reserved, .xFileControl = on_control,
-    .xSectorSize = on_sector, .xDeviceCharacteristics = on_device, .xShmMap = on_shm_map, .xShmLock = on_shm_lock,
-    .xShmBarrier = on_shm_barrier, .xShmUnmap = on_shm_unmap,
+    .xClose = on_close,
+    .xRead = on_read,
+    .xWrite = on_write,
+    .xTruncate = on_truncate,
+    .xSync = on_sync,
+    .xFileSize = on_size,
+    .xLock = on_lock,
+    .xUnlock = on_unlock,
+    .xCheckReservedLock = on_reserved,
+    .xFileControl = on_control,
+    .xSectorSize = on_sector,
+    .xDeviceCharacteristics = on_device,
+    .xShmMap = on_shm_map,
+    .xShmLock = on_shm_lock,
+    .xShmBarrier = on_shm_barrier,
+    .xShmUnmap = on_shm_unmap,
 };
 
 static int on_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *ret_flags)
@@ -114,4 +156,7 @@ void faulty_vfs_arm(int n, int code, bool lasting)
     fired = false;
 }
 
-bool faulty_vfs_fired(void) { return fired; }
+bool faulty_vfs_fired(void)
+{
+    return fired;
+}

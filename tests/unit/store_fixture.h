@@ -19,7 +19,7 @@
 
 #define DEVICE_A "GPU-aaaaaaaa-0000-0000-0000-000000000001"
 #define DEVICE_B "GPU-bbbbbbbb-0000-0000-0000-000000000002"
-#define T0 1764446400000LL /* 2025-11-29T20:00:00Z */
+#define T0       1764446400000LL /* 2025-11-29T20:00:00Z */
 
 struct fixture {
     char directory[64];
@@ -47,40 +47,74 @@ static inline void fail_with(const struct rl_err *err, const char *what)
         assert_null(strstr((fixture)->err.message, "/store-test"));                                                    \
     } while (0)
 
-static inline struct rl_text text_known(const char *value) { return (struct rl_text){value, NULL}; }
-static inline struct rl_text text_unknown(void) { return (struct rl_text){NULL, "not known in this test"}; }
+static inline struct rl_text text_known(const char *value)
+{
+    return (struct rl_text){value, NULL};
+}
+static inline struct rl_text text_unknown(void)
+{
+    return (struct rl_text){NULL, "not known in this test"};
+}
 
-static inline void make_identity(struct rl_device *device, struct rl_environment *environment, const char *id, const char *name)
+static inline void make_identity(struct rl_device *device, struct rl_environment *environment, const char *id,
+                                 const char *name)
 {
     struct rl_count none = {0, "not known in this test"};
     struct rl_flag3 no_flag = {false, "not known in this test"};
 
-    *device = (struct rl_device){
-        .id = id, .uuid = text_known(id), .name = name, .chip = text_known("GH100"), .pci_bus_id = text_unknown(),
-        .compute_major = none, .compute_minor = none, .sm_count = none, .l2_bytes = none, .memory_bytes = none,
-        .memory_bus_bits = none, .fp32_lanes_per_sm = none, .max_sm_hz = none, .max_memory_hz = none, .warp_size = none,
-        .persisting_l2_bytes = none, .max_threads_per_sm = none};
-    *environment = (struct rl_environment){
-        .driver_version = text_known("580.159.04"), .cuda_driver_version = text_known("13.0"),
-        .cuda_runtime_version = text_known("13.0"), .cupti_version = text_unknown(), .hostname = text_unknown(),
-        .kernel_release = text_unknown(), .ecc = no_flag, .mig = text_known("off"),
-        .power_limit_w = rl_unknown("not known in this test"), .compute_mode = text_unknown(),
-        .persistence_mode = text_unknown(), .profiling_admin_only = no_flag, .build = "test", .cubin = text_known("sm_90"),
-        .method_version = 1};
+    *device = (struct rl_device){.id = id,
+                                 .uuid = text_known(id),
+                                 .name = name,
+                                 .chip = text_known("GH100"),
+                                 .pci_bus_id = text_unknown(),
+                                 .compute_major = none,
+                                 .compute_minor = none,
+                                 .sm_count = none,
+                                 .l2_bytes = none,
+                                 .memory_bytes = none,
+                                 .memory_bus_bits = none,
+                                 .fp32_lanes_per_sm = none,
+                                 .max_sm_hz = none,
+                                 .max_memory_hz = none,
+                                 .warp_size = none,
+                                 .persisting_l2_bytes = none,
+                                 .max_threads_per_sm = none};
+    *environment = (struct rl_environment){.driver_version = text_known("580.159.04"),
+                                           .cuda_driver_version = text_known("13.0"),
+                                           .cuda_runtime_version = text_known("13.0"),
+                                           .cupti_version = text_unknown(),
+                                           .hostname = text_unknown(),
+                                           .kernel_release = text_unknown(),
+                                           .ecc = no_flag,
+                                           .mig = text_known("off"),
+                                           .power_limit_w = rl_unknown("not known in this test"),
+                                           .compute_mode = text_unknown(),
+                                           .persistence_mode = text_unknown(),
+                                           .profiling_admin_only = no_flag,
+                                           .build = "test",
+                                           .cubin = text_known("sm_90"),
+                                           .method_version = 1};
 }
 
 static inline int put_device(struct fixture *f, const char *id, const char *name, int ordinal)
 {
     struct rl_device device;
     struct rl_environment environment;
-    struct store_device row = {.device = &device, .environment = &environment, .counters_status = "ok",
-                               .source = RL_MEASURED, .checked_at_ms = T0, .ordinal = ordinal};
+    struct store_device row = {.device = &device,
+                               .environment = &environment,
+                               .counters_status = "ok",
+                               .source = RL_MEASURED,
+                               .checked_at_ms = T0,
+                               .ordinal = ordinal};
 
     make_identity(&device, &environment, id, name);
     return store_put_device(f->store, &row, &f->err);
 }
 
-static inline void open_fixture(struct fixture *f) { OK(f, store_open(f->path, false, &f->store, &f->err)); }
+static inline void open_fixture(struct fixture *f)
+{
+    OK(f, store_open(f->path, false, &f->store, &f->err));
+}
 static inline void reopen_fixture(struct fixture *f)
 {
     store_close(f->store);
@@ -95,7 +129,8 @@ static inline int setup_directory(void **state)
 
     if (f == NULL)
         return -1;
-    snprintf(f->directory, sizeof f->directory, "%.40s/store-test-XXXXXX", base != NULL && base[0] == '/' ? base : "/tmp");
+    snprintf(f->directory, sizeof f->directory, "%.40s/store-test-XXXXXX",
+             base != NULL && base[0] == '/' ? base : "/tmp");
     if (mkdtemp(f->directory) == NULL) {
         free(f);
         return -1;
@@ -141,8 +176,12 @@ static inline int teardown(void **state)
 
 static inline struct store_job_new new_job(const char *device)
 {
-    return (struct store_job_new){.principal = "uid:1000", .device = device, .spec = "{\"suite\":\"verify\"}", .now_ms = T0,
-                                  .max_queued = 1000000, .max_open_per_principal = 1000000};
+    return (struct store_job_new){.principal = "uid:1000",
+                                  .device = device,
+                                  .spec = "{\"suite\":\"verify\"}",
+                                  .now_ms = T0,
+                                  .max_queued = 1000000,
+                                  .max_open_per_principal = 1000000};
 }
 static inline int64_t add_job(struct fixture *f, const char *device)
 {
@@ -155,8 +194,8 @@ static inline int64_t add_job(struct fixture *f, const char *device)
 static inline int step(struct fixture *f, int64_t id, enum job_state from, enum job_state to)
 {
     static const struct rl_err why = {.code = RL_E_CUDA_FAILED, .message = "it failed"};
-    struct store_transition t = {.id = id, .from = from, .to = to, .now_ms = T0 + 1000,
-                                 .error = to == JOB_FAILED ? &why : NULL};
+    struct store_transition t = {
+        .id = id, .from = from, .to = to, .now_ms = T0 + 1000, .error = to == JOB_FAILED ? &why : NULL};
 
     return store_job_transition(f->store, &t, NULL, &f->err);
 }
@@ -197,8 +236,8 @@ static inline struct rl_run *make_run(const char *device, int64_t date_ms)
 static inline int finish_with(struct fixture *f, const struct store_run_new *new, int64_t *ret_run, int64_t *ret_job)
 {
     int64_t job = add_job(f, new->run->device.id);
-    struct store_transition t = {.id = job, .from = JOB_RUNNING, .to = JOB_DONE, .now_ms = T0 + 5000, .run = new,
-                                 .transcript = "measured"};
+    struct store_transition t = {
+        .id = job, .from = JOB_RUNNING, .to = JOB_DONE, .now_ms = T0 + 5000, .run = new, .transcript = "measured"};
 
     OK(f, step(f, job, JOB_QUEUED, JOB_RUNNING));
     *ret_job = job;

@@ -21,10 +21,8 @@ struct counts {
 static struct counts count(struct fixture *f)
 {
     struct counts c = {
-        query_int(f, "SELECT count(*) FROM job"),
-        query_int(f, "SELECT count(*) FROM job WHERE state = 'done'"),
-        query_int(f, "SELECT count(*) FROM run"),
-        query_int(f, "SELECT count(*) FROM run_document"),
+        query_int(f, "SELECT count(*) FROM job"),        query_int(f, "SELECT count(*) FROM job WHERE state = 'done'"),
+        query_int(f, "SELECT count(*) FROM run"),        query_int(f, "SELECT count(*) FROM run_document"),
         query_int(f, "SELECT count(*) FROM run_sample"),
     };
 
@@ -50,7 +48,8 @@ static int operate_finish(struct fixture *f, int64_t *id)
     struct store_samples samples[] = {{"vector_add", RL_WARM, 10, times, 256}, {"vector_add", RL_COLD, 1, times, 256}};
     struct rl_run *run = make_run(DEVICE_A, T0);
     struct store_run_new new = {.run = run, .document = document, .samples = samples, .sample_count = 2};
-    struct store_transition t = {.id = *id, .from = JOB_RUNNING, .to = JOB_DONE, .now_ms = T0, .run = &new, .transcript = "ok"};
+    struct store_transition t = {
+        .id = *id, .from = JOB_RUNNING, .to = JOB_DONE, .now_ms = T0, .run = &new, .transcript = "ok"};
     int rc;
 
     for (int i = 0; i < 256; i++)
@@ -333,10 +332,8 @@ static void kill_nine_loses_nothing_acknowledged(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_DIRECTORY(no_write_error_half_stores),
-        IN_DIRECTORY(no_write_error_half_creates),
-        IN_DIRECTORY(a_full_disk_is_said_and_passes),
-        IN_DIRECTORY(a_try_to_write_leaves_nothing),
+        IN_DIRECTORY(no_write_error_half_stores),           IN_DIRECTORY(no_write_error_half_creates),
+        IN_DIRECTORY(a_full_disk_is_said_and_passes),       IN_DIRECTORY(a_try_to_write_leaves_nothing),
         IN_DIRECTORY(kill_nine_loses_nothing_acknowledged),
     };
 

@@ -163,8 +163,12 @@ static void every_step_is_legal_or_refused(void **state)
             struct rl_run *run = make_run(DEVICE_A, T0);
             struct store_run_new run_new = {.run = run, .document = "{\"suite\":\"verify\"}"};
             int64_t id = job_in(f, (enum job_state)from);
-            struct store_transition t = {.id = id, .from = (enum job_state)from, .to = (enum job_state)to, .now_ms = T0 + 9,
-                                         .error = to == JOB_FAILED ? &why : NULL, .run = to == JOB_DONE ? &run_new : NULL};
+            struct store_transition t = {.id = id,
+                                         .from = (enum job_state)from,
+                                         .to = (enum job_state)to,
+                                         .now_ms = T0 + 9,
+                                         .error = to == JOB_FAILED ? &why : NULL,
+                                         .run = to == JOB_DONE ? &run_new : NULL};
             char name[40], sql[120];
             bool is_legal;
 
@@ -190,7 +194,7 @@ static void every_step_is_legal_or_refused(void **state)
     }
     OK(f, store_check_integrity(f->store, &f->err));
     assert_false(store_job_step_legal(JOB_STATE_COUNT, JOB_QUEUED));
-    assert_false(store_job_step_legal((enum job_state)-1, JOB_QUEUED));
+    assert_false(store_job_step_legal((enum job_state) - 1, JOB_QUEUED));
     FAILS(f, RL_E_NOT_FOUND, step(f, 999999, JOB_QUEUED, JOB_RUNNING));
 }
 
@@ -219,8 +223,13 @@ static void errors_and_times_are_kept(void **state)
 {
     struct fixture *f = *state;
     int64_t id = add_job(f, DEVICE_A);
-    struct rl_err why = {.code = RL_E_MEASURE_CRASHED, .field = "kernels[3]", .message = "signal 11 in \"<matmul>\" \xe6\xb8\xac"};
-    struct store_transition t = {.id = id, .from = JOB_RUNNING, .to = JOB_FAILED, .now_ms = T0 + 7, .error = &why,
+    struct rl_err why = {
+        .code = RL_E_MEASURE_CRASHED, .field = "kernels[3]", .message = "signal 11 in \"<matmul>\" \xe6\xb8\xac"};
+    struct store_transition t = {.id = id,
+                                 .from = JOB_RUNNING,
+                                 .to = JOB_FAILED,
+                                 .now_ms = T0 + 7,
+                                 .error = &why,
                                  .transcript = "line\n\x01\xff raw"};
     struct store_job job;
     struct rl_buf out;
@@ -231,9 +240,10 @@ static void errors_and_times_are_kept(void **state)
     OK(f, step(f, id, JOB_QUEUED, JOB_RUNNING));
     OK(f, store_job_transition(f->store, &t, NULL, &f->err));
     OK(f, store_job_get(f->store, id, &job, &f->err));
-    assert_string_equal(job.error, "{\"code\":\"measure_crashed\",\"message\":\"signal 11 in \\\"<matmul>\\\" \xe6\xb8\xac\","
-                                   "\"next_action\":\"Read the transcript; the measuring process ended without a result.\","
-                                   "\"field\":\"kernels[3]\"}");
+    assert_string_equal(job.error,
+                        "{\"code\":\"measure_crashed\",\"message\":\"signal 11 in \\\"<matmul>\\\" \xe6\xb8\xac\","
+                        "\"next_action\":\"Read the transcript; the measuring process ended without a result.\","
+                        "\"field\":\"kernels[3]\"}");
     assert_int_equal(job.started_at_ms, T0 + 1000);
     assert_int_equal(job.ended_at_ms, T0 + 7); /* a clock that was set back is no reason to lose a job */
     store_job_fini(&job);
@@ -369,18 +379,12 @@ static void names_and_states_agree(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_STORE(a_job_comes_back_as_it_went_in),
-        WITH_STORE(bad_jobs_are_refused_whole),
-        WITH_STORE(keys_belong_to_principals),
-        WITH_STORE(limits_hold),
-        WITH_STORE(the_oldest_of_a_device_is_next),
-        WITH_STORE(every_step_is_legal_or_refused),
-        WITH_STORE(a_step_needs_what_belongs_to_it),
-        WITH_STORE(errors_and_times_are_kept),
-        WITH_STORE(recovery_ends_or_requeues),
-        WITH_STORE(lists_go_back_in_pages),
-        WITH_STORE(ids_are_never_used_again),
-        cmocka_unit_test(names_and_states_agree),
+        WITH_STORE(a_job_comes_back_as_it_went_in),  WITH_STORE(bad_jobs_are_refused_whole),
+        WITH_STORE(keys_belong_to_principals),       WITH_STORE(limits_hold),
+        WITH_STORE(the_oldest_of_a_device_is_next),  WITH_STORE(every_step_is_legal_or_refused),
+        WITH_STORE(a_step_needs_what_belongs_to_it), WITH_STORE(errors_and_times_are_kept),
+        WITH_STORE(recovery_ends_or_requeues),       WITH_STORE(lists_go_back_in_pages),
+        WITH_STORE(ids_are_never_used_again),        cmocka_unit_test(names_and_states_agree),
     };
 
     return cmocka_run_group_tests_name("store: jobs", tests, NULL, NULL);

@@ -19,7 +19,10 @@ static uint32_t random_next(uint32_t *seed)
     *seed = *seed * 1664525u + 1013904223u;
     return *seed >> 8;
 }
-static const char *pick(uint32_t *seed, const char *const *words, uint32_t count) { return words[random_next(seed) % count]; }
+static const char *pick(uint32_t *seed, const char *const *words, uint32_t count)
+{
+    return words[random_next(seed) % count];
+}
 
 static const char *const devices[] = {DEVICE_A, DEVICE_A, DEVICE_A, DEVICE_B};
 static const char *const drivers[] = {"580.159.04", "595.84", "570.1"};
@@ -28,8 +31,11 @@ static const char *const sizes[] = {"course", "scaled"};
 
 static void add_model_run(struct fixture *f, struct model *model, uint32_t *seed)
 {
-    struct model_run m = {.device = pick(seed, devices, 4), .driver = pick(seed, drivers, 3), .cuda = pick(seed, cudas, 2),
-                          .sizes = pick(seed, sizes, 2), .date_ms = T0 + (int64_t)(random_next(seed) % 60) * 1000};
+    struct model_run m = {.device = pick(seed, devices, 4),
+                          .driver = pick(seed, drivers, 3),
+                          .cuda = pick(seed, cudas, 2),
+                          .sizes = pick(seed, sizes, 2),
+                          .date_ms = T0 + (int64_t)(random_next(seed) % 60) * 1000};
     struct rl_run *run = make_run(m.device, m.date_ms);
 
     run->environment.driver_version = text_known(m.driver);
@@ -321,10 +327,8 @@ static void pages_are_sought_by_date_and_id(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_STORE(lists_equal_the_model),
-        WITH_STORE(a_cursor_is_for_one_list),
-        WITH_STORE(bad_filters_name_the_field),
-        WITH_STORE(no_statement_reads_a_large_table_whole),
+        WITH_STORE(lists_equal_the_model),           WITH_STORE(a_cursor_is_for_one_list),
+        WITH_STORE(bad_filters_name_the_field),      WITH_STORE(no_statement_reads_a_large_table_whole),
         WITH_STORE(pages_are_sought_by_date_and_id),
     };
 

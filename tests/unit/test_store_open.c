@@ -1,4 +1,5 @@
-/* Opening: whose file it is, the guard, the connection's settings, migrations, and files that are not as they should be. */
+/* Opening: whose file it is, the guard, the connection's settings, migrations, and files that are not as they should
+ * be. */
 #include "store_fixture.h"
 
 #include <fcntl.h>
@@ -83,12 +84,14 @@ static void every_table_is_strict(void **state)
 
     open_fixture(f);
     assert_int_equal(query_int(f, "SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND type = 'table' "
-                                  "AND name NOT LIKE 'sqlite_%' AND NOT strict"), 0);
+                                  "AND name NOT LIKE 'sqlite_%' AND NOT strict"),
+                     0);
     assert_true(query_int(f, "SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND strict") >= 9);
     /* a CHECK passes on NULL: a column with a list of words must not be able to hold one */
     assert_int_equal(query_int(f, "SELECT count(*) FROM pragma_table_list AS l JOIN pragma_table_info(l.name) AS c "
                                   "WHERE l.strict AND c.name IN ('state', 'source', 'sizes', 'counters', 'outcome') "
-                                  "AND NOT c.\"notnull\""), 0);
+                                  "AND NOT c.\"notnull\""),
+                     0);
 }
 
 /* SCHEMA.md has a section for each table with a line for each column, and none for others. */
@@ -102,12 +105,15 @@ static void the_description_is_complete(void **state)
 
     text[size] = '\0';
     open_fixture(f);
-    assert_int_equal(sqlite3_prepare_v2(f->store->db,
-                                        "SELECT l.name, c.name FROM pragma_table_list AS l JOIN pragma_table_info(l.name) AS c "
-                                        "WHERE l.schema = 'main' AND l.type = 'table' AND l.name NOT LIKE 'sqlite_%'",
-                                        -1, &stmt, NULL), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_prepare_v2(f->store->db,
+                           "SELECT l.name, c.name FROM pragma_table_list AS l JOIN pragma_table_info(l.name) AS c "
+                           "WHERE l.schema = 'main' AND l.type = 'table' AND l.name NOT LIKE 'sqlite_%'",
+                           -1, &stmt, NULL),
+        SQLITE_OK);
     while (sqlite3_step(stmt) == SQLITE_ROW) {
-        const char *table = (const char *)sqlite3_column_text(stmt, 0), *column = (const char *)sqlite3_column_text(stmt, 1);
+        const char *table = (const char *)sqlite3_column_text(stmt, 0),
+                   *column = (const char *)sqlite3_column_text(stmt, 1);
         char heading[80], line[80], *section, *next, *at;
 
         snprintf(heading, sizeof heading, "\n### `%s`\n", table);
@@ -221,7 +227,8 @@ static void a_foreign_lock_is_said_and_passes(void **state)
     OK(f, step(f, id, JOB_QUEUED, JOB_RUNNING));
     store_close(f->store);
     f->store = NULL;
-    assert_int_equal(sqlite3_exec(other, "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(other, "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE", NULL, NULL, NULL),
+                     SQLITE_OK);
     FAILS(f, RL_E_STORE_BUSY, store_open(f->path, false, &f->store, &f->err));
     sqlite3_close(other);
     open_fixture(f);

@@ -40,10 +40,12 @@ static json_t *list(struct fixture *f, struct store_run_filter filter)
 static void a_run_comes_back_as_it_went_in(void **state)
 {
     struct fixture *f = *state;
-    static const char body[] = "{\"note\":\"\xc3\xa9 <b>'\\\"; DROP TABLE run; -- \xe6\xb8\xac\",\"x\":0.10000000000000001}";
+    static const char body[] =
+        "{\"note\":\"\xc3\xa9 <b>'\\\"; DROP TABLE run; -- \xe6\xb8\xac\",\"x\":0.10000000000000001}";
     struct rl_run *run = make_run(DEVICE_A, T0);
     double warm[] = {1.25e-5, 1.0 / 3.0, 0}, cold[256];
-    struct store_samples samples[] = {{"dram_copy", RL_WARM, 10, warm, 0}, {"vector_add", RL_COLD, 1, cold, 256},
+    struct store_samples samples[] = {{"dram_copy", RL_WARM, 10, warm, 0},
+                                      {"vector_add", RL_COLD, 1, cold, 256},
                                       {"vector_add", RL_WARM, 40, warm, 3}};
     struct store_run_new new = {.run = run, .document = body, .samples = samples, .sample_count = 3};
     int64_t id = 0, job = 0;
@@ -57,7 +59,8 @@ static void a_run_comes_back_as_it_went_in(void **state)
     OK(f, finish_with(f, &new, &id, &job));
     reopen_fixture(f);
     document = take_document(f, id);
-    snprintf(expected, sizeof expected, "{\"id\":\"%lld\",\"job\":\"%lld\",%s", (long long)id, (long long)job, body + 1);
+    snprintf(expected, sizeof expected, "{\"id\":\"%lld\",\"job\":\"%lld\",%s", (long long)id, (long long)job,
+             body + 1);
     assert_string_equal(document, expected);
     free(document);
     OK(f, store_job_get(f->store, job, &stored, &f->err));
@@ -106,7 +109,8 @@ static void a_run_that_cannot_be_stored_leaves_nothing(void **state)
     double bad[3] = {1e-5, NAN, 1e-5}, many[257] = {0};
     struct store_samples samples = {"vector_add", RL_WARM, 10, bad, 3};
     struct rl_run *run = make_run(DEVICE_A, T0);
-    struct store_run_new new = {.run = run, .document = "{\"suite\":\"verify\"}", .samples = &samples, .sample_count = 1};
+    struct store_run_new new = {
+        .run = run, .document = "{\"suite\":\"verify\"}", .samples = &samples, .sample_count = 1};
     int64_t id = 0, job = 0;
 
     FAILS(f, RL_E_INTERNAL, finish_with(f, &new, &id, &job));
@@ -138,6 +142,8 @@ static void a_run_that_cannot_be_stored_leaves_nothing(void **state)
     FAILS(f, RL_E_INTERNAL, finish_with(f, &new, &id, &job));
     assert_int_equal(id, 0);
     assert_int_equal(count_all(f), 0);
+    add_job(f, DEVICE_A); /* another commit: nothing of the failed ones is remembered with it */
+    assert_int_equal(f->store->series.count, 0);
     OK(f, store_check_integrity(f->store, &f->err));
     rl_run_free(run);
 }
@@ -145,21 +151,35 @@ static void a_run_that_cannot_be_stored_leaves_nothing(void **state)
 static void the_file_itself_refuses_changes(void **state)
 {
     static const char *const changes[] = {
-        "UPDATE run SET date_ms = date_ms + 1", "UPDATE run SET why = NULL", "DELETE FROM run",
-        "UPDATE run_document SET document = '{}'", "DELETE FROM run_document",
-        "UPDATE run_sample SET launches = 1", "DELETE FROM run_sample",
-        "REPLACE INTO run SELECT * FROM run", "REPLACE INTO run_document SELECT run_id, '{}' FROM run_document",
+        "UPDATE run SET date_ms = date_ms + 1",
+        "UPDATE run SET why = NULL",
+        "DELETE FROM run",
+        "UPDATE run_document SET document = '{}'",
+        "DELETE FROM run_document",
+        "UPDATE run_sample SET launches = 1",
+        "DELETE FROM run_sample",
+        "REPLACE INTO run SELECT * FROM run",
+        "REPLACE INTO run (id, series_id, date_ms, started_at_ms, why) SELECT id, series_id, 0, 0, '{}' FROM run",
+        "REPLACE INTO run (series_id, job_id, date_ms, started_at_ms, why) SELECT series_id, job_id, 0, 0, '{}' FROM "
+        "run",
+        "REPLACE INTO run_document SELECT run_id, '{}' FROM run_document",
         "REPLACE INTO run_sample SELECT * FROM run_sample",
         "INSERT INTO run SELECT * FROM run WHERE true ON CONFLICT (id) DO UPDATE SET date_ms = 0",
-        "INSERT INTO run_document SELECT * FROM run_document WHERE true ON CONFLICT (run_id) DO UPDATE SET document = '{}'",
-        "UPDATE series SET driver = 'other'", "DELETE FROM series", "DELETE FROM device",
-        "UPDATE job SET spec = '{}'", "UPDATE job SET principal = 'me'", "DELETE FROM job",
+        "INSERT INTO run_document SELECT * FROM run_document WHERE true ON CONFLICT (run_id) DO UPDATE SET document = "
+        "'{}'",
+        "UPDATE series SET driver = 'other'",
+        "DELETE FROM series",
+        "DELETE FROM device",
+        "UPDATE job SET spec = '{}'",
+        "UPDATE job SET principal = 'me'",
+        "DELETE FROM job",
     };
     struct fixture *f = *state;
     double times[] = {1e-5};
     struct store_samples samples = {"vector_add", RL_WARM, 10, times, 1};
     struct rl_run *run = make_run(DEVICE_A, T0);
-    struct store_run_new new = {.run = run, .document = "{\"suite\":\"verify\"}", .samples = &samples, .sample_count = 1};
+    struct store_run_new new = {
+        .run = run, .document = "{\"suite\":\"verify\"}", .samples = &samples, .sample_count = 1};
     int64_t id = 0, job = 0;
     sqlite3 *other = NULL;
     int before;
@@ -168,7 +188,8 @@ static void the_file_itself_refuses_changes(void **state)
     before = count_all(f);
     /* a connection with none of our settings: what protects is in the file */
     assert_int_equal(sqlite3_open(f->path, &other), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(other, "PRAGMA foreign_keys = ON; PRAGMA recursive_triggers = OFF", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(other, "PRAGMA foreign_keys = ON; PRAGMA recursive_triggers = OFF", NULL, NULL, NULL),
+                     SQLITE_OK);
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         if (sqlite3_exec(other, changes[i], NULL, NULL, NULL) == SQLITE_OK)
             fail_msg("this went through: %s", changes[i]);
@@ -178,7 +199,8 @@ static void the_file_itself_refuses_changes(void **state)
                                   "BEGIN; INSERT INTO run_retired VALUES (1, 0, 'older than a year'); "
                                   "DELETE FROM run_sample WHERE run_id = 1; DELETE FROM run_document WHERE run_id = 1; "
                                   "DELETE FROM run WHERE id = 1; COMMIT",
-                                  NULL, NULL, NULL), SQLITE_OK);
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
     sqlite3_close(other);
     assert_int_equal(count_all(f), before - 3);
     FAILS(f, RL_E_NOT_FOUND, store_run_document(f->store, id, &(struct rl_buf){.max = 100}, &f->err));
@@ -187,7 +209,10 @@ static void the_file_itself_refuses_changes(void **state)
     rl_run_free(run);
 }
 
-static const char *text_at(const json_t *object, const char *key) { return json_string_value(json_object_get(object, key)); }
+static const char *text_at(const json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
+}
 
 static void summaries_say_null_and_why(void **state)
 {
@@ -249,8 +274,12 @@ static void devices_show_the_last_probe(void **state)
     struct fixture *f = *state;
     struct rl_device device;
     struct rl_environment environment;
-    struct store_device row = {.device = &device, .environment = &environment, .counters_status = "counters_permission",
-                               .counters_why = "RmProfilingAdminOnly is 1", .source = RL_REPLAYED, .checked_at_ms = T0 + 5,
+    struct store_device row = {.device = &device,
+                               .environment = &environment,
+                               .counters_status = "counters_permission",
+                               .counters_why = "RmProfilingAdminOnly is 1",
+                               .source = RL_REPLAYED,
+                               .checked_at_ms = T0 + 5,
                                .ordinal = 3};
     struct rl_buf out;
     json_t *answer, *items, *item;
@@ -295,10 +324,8 @@ static void devices_show_the_last_probe(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_STORE(a_run_comes_back_as_it_went_in),
-        WITH_STORE(a_run_that_cannot_be_stored_leaves_nothing),
-        WITH_STORE(the_file_itself_refuses_changes),
-        WITH_STORE(summaries_say_null_and_why),
+        WITH_STORE(a_run_comes_back_as_it_went_in),  WITH_STORE(a_run_that_cannot_be_stored_leaves_nothing),
+        WITH_STORE(the_file_itself_refuses_changes), WITH_STORE(summaries_say_null_and_why),
         WITH_STORE(devices_show_the_last_probe),
     };
 
