@@ -5,6 +5,7 @@ add_library(rl_jobs STATIC
   ${CMAKE_CURRENT_LIST_DIR}/job_spec.c
   ${CMAKE_CURRENT_LIST_DIR}/spawn.c
   ${CMAKE_CURRENT_LIST_DIR}/supervise.c
+  ${CMAKE_CURRENT_LIST_DIR}/supervise_lines.c
   ${CMAKE_CURRENT_LIST_DIR}/run_accept.c
   ${CMAKE_CURRENT_LIST_DIR}/jobs.c
   ${CMAKE_CURRENT_LIST_DIR}/jobs_run.c

@@ -4,7 +4,7 @@
  *                    └─ broken protocol, deadline, supervise_stop ─┐        │
  *                                  our end closed ── TERM ── KILL ─┴─ exit ─┘ or stuck
  */
-#include "server/supervise.h"
+#include "server/supervise_internal.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -19,40 +19,12 @@
 
 #include "base/time.h"
 #include "server/limits.h"
-#include "server/spawn.h"
 
 #define READ_BYTES 65536u
 /* Reads left in a dead process's stream: more than a socket buffer holds (net.core.wmem_max is 208 KiB by default). */
 #define DRAIN_READS 256
 /* How often a process group is looked at after its leader's exit. No descriptor tells when a group is empty. */
 #define GROUP_POLL_MS 20
-
-enum phase { PHASE_START, PHASE_CEILINGS, PHASE_KERNELS, PHASE_COUNTERS, PHASE_CHECKS, PHASE_COUNT };
-static const char *const phase_names[] = {"start", "ceilings", "kernels", "counters", "checks"};
-
-enum ending { NOT_ENDING, ENDING_EOF, ENDING_TERM, ENDING_KILL };
-
-struct supervise {
-    struct loop *loop;
-    struct supervise_events events;
-    struct supervise_limits limits;
-    struct wire_request request;
-    struct transcript transcript;
-    struct wire_reader *reader;
-    struct spawned process;
-    struct loop_source *channel_source, *output_source, *exit_source;
-    struct loop_source *deadline_timer, *ending_timer;
-    bool by_socket, replay, pid_known;
-    bool exited, told; /* told: ended() was called */
-    enum ending ending;
-    int64_t started_ns, ending_ns, phase_deadline_ns[PHASE_COUNT];
-    enum phase phase;
-    char what[128], backend[16];
-    bool result, final, failed; /* final: result or error has come */
-    struct rl_err error;
-    int wait_status;
-    bool wait_status_known;
-};
 
 static void end_now(struct supervise *s);
 
@@ -90,8 +62,7 @@ static void close_source(struct supervise *s, struct loop_source **source, int *
     *fd = -1;
 }
 
-/* The first failure is the cause; later ones follow from it. */
-static void set_failure(struct supervise *s, const struct rl_err *why)
+void supervise_set_failure(struct supervise *s, const struct rl_err *why)
 {
     if (s->failed)
         return;
@@ -171,7 +142,7 @@ static void gone(struct supervise *s)
     tell(s, false);
 }
 
-static void begin_ending(struct supervise *s)
+void supervise_begin_ending(struct supervise *s)
 {
     if (s->channel_source != NULL)
         close_source(s, &s->channel_source, &s->process.channel);
@@ -216,8 +187,8 @@ static void on_ending_timer(void *arg)
 
 static void fail_with(struct supervise *s, const struct rl_err *why)
 {
-    set_failure(s, why);
-    begin_ending(s);
+    supervise_set_failure(s, why);
+    supervise_begin_ending(s);
 }
 
 void supervise_stop(struct supervise *s, const struct rl_err *why)
@@ -225,152 +196,7 @@ void supervise_stop(struct supervise *s, const struct rl_err *why)
     if (s->ending == NOT_ENDING)
         fail_with(s, why);
     else if (!s->result)
-        set_failure(s, why);
-}
-
-/* ---- deadlines ---- */
-
-static int64_t phase_limit(const struct supervise *s, enum phase phase)
-{
-    const int64_t limits[] = {s->limits.start, s->limits.ceilings, s->limits.kernels, s->limits.counters,
-                              s->limits.checks};
-    return limits[phase];
-}
-
-static void arm_deadline(struct supervise *s)
-{
-    int64_t at = s->phase_deadline_ns[s->phase];
-    int64_t total = s->started_ns + s->limits.total * 1000000;
-    /* rounded up, so that the deadline has passed when it fires */
-    int64_t left = ((at < total ? at : total) - rl_monotonic_ns() + 999999) / 1000000;
-    loop_timer_set(s->loop, s->deadline_timer, left > 0 ? left : 0);
-}
-
-static void enter_phase(struct supervise *s, enum phase phase)
-{
-    s->phase = phase;
-    if (s->phase_deadline_ns[phase] == 0)
-        s->phase_deadline_ns[phase] = rl_monotonic_ns() + phase_limit(s, phase) * 1000000;
-    arm_deadline(s);
-}
-
-static void on_deadline(void *arg)
-{
-    struct supervise *s = arg;
-    struct rl_err err = {0};
-    if (s->final) {
-        /* It said all it had to say and does not leave: its answer stands, it is ended. */
-        begin_ending(s);
-        return;
-    }
-    bool whole = rl_monotonic_ns() >= s->started_ns + s->limits.total * 1000000;
-    const char *step = s->what[0] != '\0' ? s->what : "nothing yet";
-    if (whole)
-        rl_fail(&err, RL_E_MEASURE_TIMEOUT, NULL,
-                "The measuring process took more than %" PRId64 " ms (in phase %s, last step: %s).", s->limits.total,
-                phase_names[s->phase], step);
-    else
-        rl_fail(&err, RL_E_MEASURE_TIMEOUT, NULL, "Phase %s took more than %" PRId64 " ms (last step: %s).",
-                phase_names[s->phase], phase_limit(s, s->phase), step);
-    fail_with(s, &err);
-}
-
-/* ---- lines ---- */
-
-static void copy_clean(char *to, size_t size, const char *from)
-{
-    struct rl_buf clean;
-    rl_buf_init(&clean, size - 1);
-    transcript_escape(&clean, from, strlen(from), false);
-    snprintf(to, size, "%s", clean.data != NULL ? clean.data : "");
-    rl_buf_free(&clean);
-}
-
-static const char *text_of(const json_t *body, const char *member)
-{
-    const char *text = json_string_value(json_object_get(body, member));
-    return text != NULL ? text : "";
-}
-
-static int send_request(struct supervise *s, struct rl_err *err)
-{
-    struct rl_buf line;
-    rl_buf_init(&line, PROTOCOL_REQUEST_MAX);
-    int result = 0;
-    /* the stream's buffer is empty and larger than a request: a short write means that the other end is broken */
-    if (wire_request_write(&s->request, &line) != 0)
-        result = rl_fail(err, RL_E_INTERNAL, NULL, "The request to the measuring process could not be written.");
-    else if (send(s->process.channel, line.data, line.len, MSG_NOSIGNAL) != (ssize_t)line.len)
-        result = rl_fail(err, RL_E_MEASURE_CRASHED, NULL, "The measuring process took no request.");
-    rl_buf_free(&line);
-    return result;
-}
-
-static int on_hello(struct supervise *s, const json_t *body, struct rl_err *err)
-{
-    json_int_t pid = json_integer_value(json_object_get(body, "pid"));
-    copy_clean(s->backend, sizeof s->backend, text_of(body, "backend"));
-    if (s->by_socket && !s->pid_known)
-        return rl_fail(err, RL_E_MEASURE_START, "--measure-socket",
-                       "The process at the socket runs where its pid cannot be seen, so its end could not be either.");
-    if (s->by_socket && pid != s->process.pid)
-        return rl_fail(err, RL_E_MEASURE_PROTOCOL, NULL,
-                       "hello gives pid %" JSON_INTEGER_FORMAT ", the kernel says %ld.", pid, (long)s->process.pid);
-    /* Behind a socket the operator's unit decides what measures; by exec, our own command line did. */
-    bool replays = strcmp(s->backend, "replay") == 0;
-    if (!s->by_socket && strcmp(s->backend, "null") != 0 && replays != s->replay)
-        return rl_fail(err, RL_E_MEASURE_PROTOCOL, "backend",
-                       "hello gives backend \"%s\" for a process started %s --replay.", s->backend,
-                       s->replay ? "with" : "without");
-    return send_request(s, err);
-}
-
-static int on_progress(struct supervise *s, const json_t *body, struct rl_err *err)
-{
-    const char *name = text_of(body, "phase");
-    int phase = 0;
-    while (phase < PHASE_COUNT && strcmp(name, phase_names[phase]) != 0)
-        phase++;
-    if (phase == PHASE_COUNT)
-        return rl_fail(err, RL_E_MEASURE_PROTOCOL, "phase", "A progress line names a phase that is not known.");
-    copy_clean(s->what, sizeof s->what, text_of(body, "what"));
-    enter_phase(s, (enum phase)phase);
-    return 0;
-}
-
-static void on_error(struct supervise *s, const json_t *body)
-{
-    const json_t *error = json_object_get(body, "error");
-    struct rl_err why = {.code = rl_code_from_id(text_of(error, "code"))};
-    if (why.code == RL_E_NONE)
-        why.code = RL_E_MEASURE_PROTOCOL;
-    copy_clean(why.message, sizeof why.message, text_of(error, "message"));
-    copy_clean(why.field, sizeof why.field, text_of(error, "field"));
-    set_failure(s, &why);
-}
-
-static int on_line(void *arg, const struct wire_line *line, struct rl_err *err)
-{
-    struct supervise *s = arg;
-    int result = 0;
-    if (line->kind == WIRE_HELLO)
-        result = on_hello(s, line->body, err);
-    else if (line->kind == WIRE_PROGRESS)
-        result = on_progress(s, line->body, err);
-    else if (line->kind == WIRE_LOG)
-        transcript_line(&s->transcript, "", text_of(line->body, "text"));
-    else if (line->kind == WIRE_WARNING)
-        transcript_line(&s->transcript, "warning", text_of(line->body, "message"));
-    if (result == 0 && s->events.line(s->events.arg, line, err) != 0)
-        return -1;
-    if (line->kind == WIRE_ERROR)
-        on_error(s, line->body);
-    s->result |= result == 0 && line->kind == WIRE_RESULT;
-    if (result == 0 && (line->kind == WIRE_ERROR || line->kind == WIRE_RESULT)) {
-        s->final = true;
-        loop_timer_set(s->loop, s->deadline_timer, s->limits.exit_after_eof);
-    }
-    return result;
+        supervise_set_failure(s, why);
 }
 
 /* ---- descriptors ---- */
@@ -426,8 +252,8 @@ static void stream_ended(struct supervise *s)
 {
     struct rl_err err = {0};
     if (wire_reader_end(s->reader, &err) != 0)
-        set_failure(s, &err);
-    begin_ending(s);
+        supervise_set_failure(s, &err);
+    supervise_begin_ending(s);
 }
 
 /* One read of the stream: false when there is nothing more to read now or ever. */
@@ -504,7 +330,7 @@ static void on_exit_ready(void *arg, uint32_t events)
 
 static int watch(struct supervise *s, struct rl_err *err)
 {
-    if (loop_add_timer(s->loop, -1, on_deadline, s, &s->deadline_timer, err) != 0 ||
+    if (loop_add_timer(s->loop, -1, supervise_on_deadline, s, &s->deadline_timer, err) != 0 ||
         loop_add_timer(s->loop, -1, on_ending_timer, s, &s->ending_timer, err) != 0 ||
         loop_add_fd(s->loop, s->process.channel, EPOLLIN, on_channel, s, &s->channel_source, err) != 0)
         return -1;
@@ -530,7 +356,7 @@ int supervise_start(struct loop *loop, const struct supervise_start *start, cons
                             .by_socket = start->socket != NULL,
                             .replay = start->replay != NULL,
                             .started_ns = rl_monotonic_ns()};
-    s->reader = wire_reader_new(start->request->probe, on_line, s);
+    s->reader = wire_reader_new(start->request->probe, supervise_on_line, s);
     if (s->reader == NULL || transcript_init(&s->transcript, s->started_ns) != 0) {
         rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory to start a measuring process.");
         goto out;
@@ -547,7 +373,7 @@ int supervise_start(struct loop *loop, const struct supervise_start *start, cons
         }
         goto out;
     }
-    enter_phase(s, PHASE_START);
+    supervise_enter_phase(s, PHASE_START);
     *ret = s;
     return 0;
 out:
