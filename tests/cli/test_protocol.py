@@ -142,6 +142,7 @@ class Errors(ProtocolTest):
 
     def test_bytes_behind_the_request(self):
         self.refused(b'{"t":"probe","protocol":1}\n{"t":"probe","protocol":1}\n')
+        self.refused(b'{"t":"probe","protocol":1}\n\n')
 
     def test_bytes_during_the_run(self):
         measure = self.start("--replay", fault("hang_kernels"))
@@ -290,6 +291,15 @@ class Endings(ProtocolTest):
         measure.wait_for("result")
         measure.ours.close()
         self.assertEqual(measure.wait(), 0)
+
+    def test_hang_after_the_result(self):
+        measure = self.start("--replay", fault("hang_after_result"))
+        measure.send(request(kernels=["vector_add"]))
+        measure.wait_for("result")
+        begun = time.monotonic()
+        measure.ours.close()
+        self.assertLess(measure.exit_time(begun), EXIT_S)
+        self.assertEqual(measure.process.returncode, 0)  # what was told stands
 
     def test_stopped_parent_is_no_end(self):
         measure = self.start("--replay", fault("slow"))

@@ -238,6 +238,17 @@ static void test_overlay(void **state)
     assert_true(recording->recorded_at_ms > 0 && json_object_get(recording->header, "device"));
     recording_free(recording);
 
+    write_file("third.jsonl", "{\"roofline_recording\":1,\"base\":\"over.jsonl\"}\n", "");
+    write_file("fourth.jsonl", "{\"roofline_recording\":1,\"base\":\"third.jsonl\"}\n", "");
+    write_file("fifth.jsonl", "{\"roofline_recording\":1,\"base\":\"fourth.jsonl\"}\n", "");
+    assert_int_equal(load("fourth.jsonl", &recording, &err), 0); /* four files: as deep as it goes */
+    recording_free(recording);
+    assert_int_equal(load("fifth.jsonl", &recording, &err), -1);
+    assert_non_null(strstr(err.message, "deep"));
+    remove_file("third.jsonl");
+    remove_file("fourth.jsonl");
+    remove_file("fifth.jsonl");
+
     write_file("self.jsonl", "{\"roofline_recording\":1,\"base\":\"self.jsonl\"}\n", "");
     assert_int_equal(load("self.jsonl", &recording, &err), -1);
     assert_int_equal(err.code, RL_E_REPLAY_FORMAT);
