@@ -1,5 +1,5 @@
-/* The recorder: passes every call on to the backend inside it and keeps what that answered. The file is written once, at the
- * end: a recording is whole or not there. */
+/* The recorder: passes every call on to the backend inside it and keeps what that answered. The file is written once,
+ * at the end: a recording is whole or not there. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -22,15 +22,22 @@ struct recorder {
     bool finished;
 };
 
-static struct recorder *of(struct gpu_backend *b) { return (struct recorder *)b; }
+static struct recorder *of(struct gpu_backend *b)
+{
+    return (struct recorder *)b;
+}
 
-static int no_memory(struct rl_err *err) { return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory to record an answer"); }
+static int no_memory(struct rl_err *err)
+{
+    return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory to record an answer");
+}
 
 /* Keeps a failure of inner as a fault that a replay meets at the same call, and returns -1. sample -1: none. */
 static int record_failure(struct recorder *r, const struct recording_key *key, int64_t sample, const struct rl_err *err)
 {
-    json_t *fault = json_pack("{s:s, s:s, s:s, s:{s:s, s:s}}", "op", "fault", "on", recording_op_name(key->op), "sizes",
-                              rl_sizes_name(key->sizes), "error", "code", rl_code_id(err->code), "message", err->message);
+    json_t *fault =
+        json_pack("{s:s, s:s, s:s, s:{s:s, s:s}}", "op", "fault", "on", recording_op_name(key->op), "sizes",
+                  rl_sizes_name(key->sizes), "error", "code", rl_code_id(err->code), "message", err->message);
     if (key->unit) {
         json_object_set_new(fault, "unit", json_string(key->unit));
         json_object_set_new(fault, "variant", json_integer(key->variant));
@@ -239,7 +246,8 @@ static int count(struct gpu_backend *b, struct rl_arena *arena, const struct gpu
     struct recording_key session = {.op = RECORDING_SESSION, .sizes = b->sizes}, failed = {.op = RECORDING_COUNT};
     struct rl_err own;
     failed.sizes = b->sizes;
-    if (r->inner->ops->count(r->inner, arena, items, item_count, answers, ret_session, progress, arg, OWN_ERR(err, own)) != 0)
+    if (r->inner->ops->count(r->inner, arena, items, item_count, answers, ret_session, progress, arg,
+                             OWN_ERR(err, own)) != 0)
         return record_failure(r, &failed, -1, OWN_ERR(err, own));
     if (recording_put(r->recording, &session, recording_from_session(ret_session)) != 0)
         return no_memory(err);

@@ -15,7 +15,10 @@ struct replay {
     unsigned driver_calls;
 };
 
-static struct replay *of(struct gpu_backend *b) { return (struct replay *)b; }
+static struct replay *of(struct gpu_backend *b)
+{
+    return (struct replay *)b;
+}
 
 /* A moment without a work; the run's sizes are the backend's. */
 static struct fault_moment moment_of(const struct replay *r, enum recording_op op)
@@ -239,9 +242,9 @@ static void alter_answer(const struct fault_hits *hits, struct rl_arena *arena, 
     const struct {
         const char *name;
         struct rl_real *value;
-    } sass[] = {{"fp64_add", &answer->fp64_add}, {"fp64_mul", &answer->fp64_mul}, {"fp64_fma", &answer->fp64_fma},
-                {"fp32_add", &answer->fp32_add}, {"fp32_mul", &answer->fp32_mul}, {"fp32_fma", &answer->fp32_fma},
-                {"fp16_add", &answer->fp16_add}, {"fp16_mul", &answer->fp16_mul}, {"fp16_fma", &answer->fp16_fma},
+    } sass[] = {{"fp64_add", &answer->fp64_add},      {"fp64_mul", &answer->fp64_mul}, {"fp64_fma", &answer->fp64_fma},
+                {"fp32_add", &answer->fp32_add},      {"fp32_mul", &answer->fp32_mul}, {"fp32_fma", &answer->fp32_fma},
+                {"fp16_add", &answer->fp16_add},      {"fp16_mul", &answer->fp16_mul}, {"fp16_fma", &answer->fp16_fma},
                 {"local_bytes", &answer->local_bytes}};
     alter_range(hits, arena, &answer->one);
     alter_range(hits, arena, &answer->four);
@@ -251,8 +254,8 @@ static void alter_answer(const struct fault_hits *hits, struct rl_arena *arena, 
 
 static void blank_range(struct gpu_counts *counts, const char *why)
 {
-    counts->dram_read = counts->dram_write = counts->l2 = counts->l2_sm_sectors = counts->l1 = counts->warps_active_pct =
-        rl_unknown(why);
+    counts->dram_read = counts->dram_write = counts->l2 = counts->l2_sm_sectors = counts->l1 =
+        counts->warps_active_pct = rl_unknown(why);
 }
 
 static void blank_answer(struct gpu_count_answer *answer, const char *why)
@@ -337,7 +340,8 @@ static int count(struct gpu_backend *b, struct rl_arena *arena, const struct gpu
         return -1;
     for (size_t i = 0; i < item_count; i++) {
         if (progress && !progress(arg, i, item_count))
-            return rl_fail(err, RL_E_CANCELLED, NULL, "the counter session was cancelled at item %zu of %zu", i, item_count);
+            return rl_fail(err, RL_E_CANCELLED, NULL, "the counter session was cancelled at item %zu of %zu", i,
+                           item_count);
         if (count_item(r, arena, &items[i], &session, refused, &answers[i], err) != 0)
             return -1;
     }

@@ -9,7 +9,8 @@
 
 #include "recording_internal.h"
 
-static const char *const selector_names[] = {"sizes", "unit", "state", "at", "line", "phase", "variant", "launches", "sample"};
+static const char *const selector_names[] = {"sizes", "unit",    "state",    "at",    "line",
+                                             "phase", "variant", "launches", "sample"};
 /* members that count things */
 static const char *const integers[] = {"other_processes", "compared_device", "compared_host", "wrong", "worst_index"};
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -17,15 +18,16 @@ static const char *const write_names[] = {"half", "garbage", "oversize", "twice"
 
 /* What set and scale may name, by op. */
 static const char *const alterable[RECORDING_OP_COUNT][32] = {
-    [RECORDING_CARD_STATE] = {"sm_hz", "memory_hz", "temperature_c", "power_w", "energy_j", "reasons", "other_processes"},
+    [RECORDING_CARD_STATE] = {"sm_hz", "memory_hz", "temperature_c", "power_w", "energy_j", "reasons",
+                              "other_processes"},
     [RECORDING_DRIVER_NOW] = {"value"},
     [RECORDING_SPIN] = {"sm_hz"},
     [RECORDING_CHECK] = {"passed", "compared_device", "compared_host", "wrong", "worst_index", "worst", "detail"},
     [RECORDING_WARM] = {"time_s", "sm_hz"},
     [RECORDING_COLD] = {"time_s", "sm_hz"},
-    [RECORDING_COUNT] = {"dram_read", "dram_write", "l2",       "l2_sm_sectors", "l1",       "warps_active_pct",
-                         "fp64_add",  "fp64_mul",   "fp64_fma", "fp32_add",      "fp32_mul", "fp32_fma",
-                         "fp16_add",  "fp16_mul",   "fp16_fma", "local_bytes"},
+    [RECORDING_COUNT] = {"dram_read", "dram_write", "l2", "l2_sm_sectors", "l1", "warps_active_pct", "fp64_add",
+                         "fp64_mul", "fp64_fma", "fp32_add", "fp32_mul", "fp32_fma", "fp16_add", "fp16_mul", "fp16_fma",
+                         "local_bytes"},
 };
 
 struct faults {

@@ -1,5 +1,6 @@
-/* Faults of a recording: rules that make a replayed call fail, hang, die or answer something else, and that break the protocol
- * at a line. They exist so that every bad end can be had without a broken GPU. RECORDING.md lists selectors and actions.
+/* Faults of a recording: rules that make a replayed call fail, hang, die or answer something else, and that break the
+ * protocol at a line. They exist so that every bad end can be had without a broken GPU. RECORDING.md lists selectors
+ * and actions.
  */
 #ifndef GPU_FAULT_H
 #define GPU_FAULT_H
@@ -14,8 +15,8 @@
 /* Whether a line of op "fault" is one that RECORDING.md allows: RL_E_REPLAY_FORMAT names the member. */
 int fault_check(const json_t *rule, struct rl_err *err);
 
-/* A call, or a protocol line about to be written. NULL and -1: the moment has no such thing, and a rule that selects by it does
- * not apply. */
+/* A call, or a protocol line about to be written. NULL and -1: the moment has no such thing, and a rule that selects by
+ * it does not apply. */
 struct fault_moment {
     enum recording_op op;
     enum rl_sizes sizes;
@@ -23,7 +24,10 @@ struct fault_moment {
     int64_t variant, launches, sample; /* sample: of warm and cold; step of spin */
     int state;                         /* enum rl_state */
 };
-#define FAULT_MOMENT(op_, sizes_) {.op = (op_), .sizes = (sizes_), .variant = -1, .launches = -1, .sample = -1, .state = -1}
+#define FAULT_MOMENT(op_, sizes_)                                                                                      \
+    {                                                                                                                  \
+        .op = (op_), .sizes = (sizes_), .variant = -1, .launches = -1, .sample = -1, .state = -1                       \
+    }
 struct fault_moment fault_moment_work(enum recording_op op, const struct gpu_work *work);
 
 /* The rules with what has happened to them: skip and times count over the life of a backend. */
@@ -38,7 +42,8 @@ struct fault_hits {
 };
 /* The rules that apply at this moment, counted as having applied. */
 void faults_match(struct faults *faults, const struct fault_moment *moment, struct fault_hits *ret);
-/* Delays; then hangs, exits or dies by signal where a rule says so, and does not return; else -1 with the first rule's error. */
+/* Delays; then hangs, exits or dies by signal where a rule says so, and does not return; else -1 with the first rule's
+ * error. */
 int faults_act(const struct fault_hits *hits, struct rl_err *err);
 /* match and act in one. */
 int faults_strike(struct faults *faults, const struct fault_moment *moment, struct fault_hits *ret, struct rl_err *err);

@@ -14,10 +14,10 @@ static int list_json(struct rl_err *err)
     json_t *items = json_array();
     for (size_t i = 0; i < rl_unit_count; i++) {
         const struct rl_unit *unit = rl_units[i];
-        json_array_append_new(items, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:b}", "id", unit->id, "title", unit->title,
-                                               "kind", kind_name(unit->kind), "flop_formula", unit->flop_formula, "ask_formula",
-                                               unit->ask_formula, "description", unit->description, "streaming",
-                                               unit->streaming));
+        json_array_append_new(items, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:b}", "id", unit->id, "title",
+                                               unit->title, "kind", kind_name(unit->kind), "flop_formula",
+                                               unit->flop_formula, "ask_formula", unit->ask_formula, "description",
+                                               unit->description, "streaming", unit->streaming));
     }
     json_t *document = json_pack("{s:o}", "items", items);
     char *text = json_array_size(items) == rl_unit_count ? json_dumps(document, JSON_COMPACT) : NULL;

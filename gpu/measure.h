@@ -8,7 +8,7 @@
 #include "cli.h"
 #include "engine.h"
 
-#define MEASURE_PROGRAM "roofline-measure"
+#define MEASURE_PROGRAM     "roofline-measure"
 #define MEASURE_EXIT_NOT_OK 1 /* measured, but refused or partial */
 
 /* ---- measure_run.c ---- */
@@ -25,8 +25,8 @@ int measure_flush(struct rl_err *err);
 int list_catalogue(const struct cli_options *options, struct rl_err *err);
 
 /* ---- probe.c ---- */
-/* Calls each for every device of the node (or of the recording): {"device","environment","counters":{"status","why"}}, borrowed.
- * replay: a recording, or NULL for the node. */
+/* Calls each for every device of the node (or of the recording): {"device","environment","counters":{"status","why"}},
+ * borrowed. replay: a recording, or NULL for the node. */
 int probe_devices(const char *replay, int (*each)(void *arg, const json_t *device, struct rl_err *err), void *arg,
                   struct rl_err *err);
 /* Mode probe. */
@@ -35,8 +35,8 @@ int probe_print(const struct cli_options *options, struct rl_err *err);
 void probe_abandon(void);
 
 /* ---- serve.c ---- */
-/* Mode protocol: serves one request on PROTOCOL_FD and returns the exit status. Standard error gets one line when there is
- * nobody to tell on the descriptor. */
+/* Mode protocol: serves one request on PROTOCOL_FD and returns the exit status. Standard error gets one line when there
+ * is nobody to tell on the descriptor. */
 int serve_protocol(const struct cli_options *options);
 
 #endif

@@ -57,8 +57,8 @@ static void on_samples(void *arg, const char *unit, enum rl_state state, int64_t
     json_t *times = json_array();
     for (size_t i = 0; i < count; i++)
         json_array_append_new(times, json_real(times_s[i]));
-    json_t *line = json_pack("{s:s, s:s, s:s, s:s, s:I, s:o}", "t", "sample", "sizes", shown->sizes, "unit", unit, "state",
-                             rl_state_name(state), "launches", (json_int_t)launches, "times_s", times);
+    json_t *line = json_pack("{s:s, s:s, s:s, s:s, s:I, s:o}", "t", "sample", "sizes", shown->sizes, "unit", unit,
+                             "state", rl_state_name(state), "launches", (json_int_t)launches, "times_s", times);
     char *text = json_dumps(line, JSON_COMPACT);
     if (text)
         printf("%s\n", text);
@@ -197,7 +197,8 @@ int measure_profile(const struct cli_options *options, struct rl_err *err)
         backend->ops->identify(backend, arena, &device, &environment, err) != 0)
         goto out;
     if (device.l2_bytes.why) {
-        rl_fail(err, RL_E_CUDA_FAILED, NULL, "the L2's size is not known (%s), and sizes follow from it", device.l2_bytes.why);
+        rl_fail(err, RL_E_CUDA_FAILED, NULL, "the L2's size is not known (%s), and sizes follow from it",
+                device.l2_bytes.why);
         goto out;
     }
     for (size_t i = 0; i < rl_kernel_count; i++) {
@@ -212,7 +213,8 @@ int measure_profile(const struct cli_options *options, struct rl_err *err)
         count++;
     }
     backend->sizes = sizes;
-    if (backend->ops->reserve(backend, works, count, err) != 0 || backend->ops->profile(backend, works, count, err) != 0)
+    if (backend->ops->reserve(backend, works, count, err) != 0 ||
+        backend->ops->profile(backend, works, count, err) != 0)
         goto out;
     for (size_t i = 0; i < count; i++)
         printf("%s\n", works[i].unit->id);

@@ -1,5 +1,5 @@
-/* What devices there are, and what a counter session would get on each. A GPU is tried in a process of its own: CUDA sees one
- * device per process here, and a driver that hangs or crashes costs that process alone. */
+/* What devices there are, and what a counter session would get on each. A GPU is tried in a process of its own: CUDA
+ * sees one device per process here, and a driver that hangs or crashes costs that process alone. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -17,8 +17,8 @@
 #include "record/json_text.h"
 #include "record/record_json.h"
 
-#define DEVICES_MAX 64
-#define CHILD_SECONDS 30            /* the first CUDA context after a reboot takes a few */
+#define DEVICES_MAX      64
+#define CHILD_SECONDS    30 /* the first CUDA context after a reboot takes a few */
 #define CHILD_OUTPUT_MAX (256 * 1024)
 
 static _Atomic pid_t child; /* that a probe waits for, so that the watchdog can end it; 0: none */
@@ -89,7 +89,8 @@ static int probe_one(const char *replay, const char *uuid, json_t **ret, struct 
 
 static int start_child(const char *uuid, int output, pid_t *ret)
 {
-    char *arguments[] = {(char *)MEASURE_PROGRAM, (char *)"--probe", (char *)"--json", (char *)"--device", (char *)uuid, NULL};
+    char *arguments[] = {(char *)MEASURE_PROGRAM, (char *)"--probe", (char *)"--json",
+                         (char *)"--device",      (char *)uuid,      NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t none;
@@ -162,7 +163,8 @@ static json_t *ask_child(const char *uuid, struct rl_err *why)
     else if (WIFSIGNALED(status))
         rl_fail(why, RL_E_COUNTERS_FAILED, NULL, "trying the counters ended by signal %d", WTERMSIG(status));
     else if (WEXITSTATUS(status) != 0)
-        rl_fail(why, RL_E_COUNTERS_FAILED, NULL, "trying the counters ended with exit status %d; run roofline-measure --probe --device %s",
+        rl_fail(why, RL_E_COUNTERS_FAILED, NULL,
+                "trying the counters ended with exit status %d; run roofline-measure --probe --device %s",
                 WEXITSTATUS(status), uuid);
     else
         found = json_loadb(output.data ? output.data : "", output.len, JSON_REJECT_DUPLICATES, NULL);

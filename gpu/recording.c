@@ -6,12 +6,21 @@
 #include <string.h>
 
 static const char *const op_names[RECORDING_OP_COUNT] = {
-    [RECORDING_CARD_STATE] = "card_state", [RECORDING_DRIVER_NOW] = "driver_now", [RECORDING_SPIN] = "spin",
-    [RECORDING_DESCRIBE] = "describe",     [RECORDING_CHECK] = "check",           [RECORDING_WARM] = "warm",
-    [RECORDING_COLD] = "cold",             [RECORDING_COUNT] = "count",           [RECORDING_SESSION] = "session",
+    [RECORDING_CARD_STATE] = "card_state",
+    [RECORDING_DRIVER_NOW] = "driver_now",
+    [RECORDING_SPIN] = "spin",
+    [RECORDING_DESCRIBE] = "describe",
+    [RECORDING_CHECK] = "check",
+    [RECORDING_WARM] = "warm",
+    [RECORDING_COLD] = "cold",
+    [RECORDING_COUNT] = "count",
+    [RECORDING_SESSION] = "session",
     [RECORDING_SHARING] = "sharing",
-    [RECORDING_IDENTIFY] = "identify",     [RECORDING_RESERVE] = "reserve",       [RECORDING_PREPARE] = "prepare",
-    [RECORDING_PROFILE] = "profile",       [RECORDING_LINE] = "line",
+    [RECORDING_IDENTIFY] = "identify",
+    [RECORDING_RESERVE] = "reserve",
+    [RECORDING_PREPARE] = "prepare",
+    [RECORDING_PROFILE] = "profile",
+    [RECORDING_LINE] = "line",
 };
 
 /* Which members make the key of an op, beside op and sizes. */
@@ -26,15 +35,15 @@ static const unsigned key_members[RECORDING_KEYED] = {
 };
 static const char *const key_names[] = {"op", "sizes", "unit", "dims", "variant", "launches", "state", "at", "attempt"};
 
-const char *recording_op_name(enum recording_op op) { return op_names[op]; }
+const char *recording_op_name(enum recording_op op)
+{
+    return op_names[op];
+}
 
 struct recording_key recording_key_work(enum recording_op op, const struct gpu_work *work)
 {
-    return (struct recording_key){.op = op,
-                                  .sizes = work->sizes,
-                                  .unit = work->unit->id,
-                                  .dims = work->dims,
-                                  .variant = work->variant};
+    return (struct recording_key){
+        .op = op, .sizes = work->sizes, .unit = work->unit->id, .dims = work->dims, .variant = work->variant};
 }
 
 void recording_key_text(const struct recording_key *key, char text[512])
@@ -90,9 +99,9 @@ static json_t *key_to_json(const struct recording_key *key)
     int bad = entry == NULL;
     if (members & KEY_WORK) {
         bad |= json_object_set_new(entry, "unit", json_string(key->unit));
-        bad |= json_object_set_new(entry, "dims",
-                                   json_pack("[I,I,I]", (json_int_t)key->dims.n, (json_int_t)key->dims.edge,
-                                             (json_int_t)key->dims.steps));
+        bad |= json_object_set_new(
+            entry, "dims",
+            json_pack("[I,I,I]", (json_int_t)key->dims.n, (json_int_t)key->dims.edge, (json_int_t)key->dims.steps));
         bad |= json_object_set_new(entry, "variant", json_integer(key->variant));
     }
     if (members & KEY_LAUNCHES)
@@ -310,16 +319,17 @@ int recording_missing(const struct recording *recording, const struct recording_
     if (!found.unit)
         return rl_fail(err, RL_E_REPLAY_MISSING, key->unit, "the recording holds no %s (%s)", key->unit, sizes);
     if (key->op == RECORDING_COUNT)
-        return rl_fail(err, RL_E_REPLAY_MISSING, key->unit, "the recording holds no counts of %s, %s (%s, %lld launches)",
-                       key->unit, rl_state_name(key->state), sizes, (long long)key->launches);
+        return rl_fail(err, RL_E_REPLAY_MISSING, key->unit,
+                       "the recording holds no counts of %s, %s (%s, %lld launches)", key->unit,
+                       rl_state_name(key->state), sizes, (long long)key->launches);
     if (key->op != RECORDING_WARM && key->op != RECORDING_COLD)
         return rl_fail(err, RL_E_REPLAY_MISSING, key->unit,
                        "the recording holds no %s of %s (%s, n %llu, edge %llu, steps %llu, launch shape %u)", op,
                        key->unit, sizes, (unsigned long long)key->dims.n, (unsigned long long)key->dims.edge,
                        (unsigned long long)key->dims.steps, key->variant);
     if (!found.state)
-        return rl_fail(err, RL_E_REPLAY_MISSING, key->unit, "the recording holds no %s samples of %s (%s)", op, key->unit,
-                       sizes);
+        return rl_fail(err, RL_E_REPLAY_MISSING, key->unit, "the recording holds no %s samples of %s (%s)", op,
+                       key->unit, sizes);
     return rl_fail(err, RL_E_REPLAY_MISSING, key->unit,
                    "the recording holds no sample %lld of %s, %s (%s, n %llu, edge %llu, steps %llu, launch shape %u, "
                    "%lld launches, series %u)",

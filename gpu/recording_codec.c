@@ -13,7 +13,10 @@ static json_t *from_number(double value)
     return json_string(isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
 }
 
-static json_t *from_why(const char *why) { return json_pack("{s:s}", "why", why); }
+static json_t *from_why(const char *why)
+{
+    return json_pack("{s:s}", "why", why);
+}
 
 static json_t *from_real(struct rl_real real)
 {
@@ -22,9 +25,15 @@ static json_t *from_real(struct rl_real real)
     return isfinite(real.value) ? json_real(real.value) : from_why("the backend answered a number that is not finite");
 }
 
-static json_t *from_count(struct rl_count count) { return count.why ? from_why(count.why) : json_integer(count.value); }
+static json_t *from_count(struct rl_count count)
+{
+    return count.why ? from_why(count.why) : json_integer(count.value);
+}
 
-json_t *recording_from_text(struct rl_text text) { return text.why ? from_why(text.why) : json_string(text.value); }
+json_t *recording_from_text(struct rl_text text)
+{
+    return text.why ? from_why(text.why) : json_string(text.value);
+}
 
 int recording_to_text(const json_t *value, struct rl_arena *arena, struct rl_text *ret, struct rl_err *err)
 {
@@ -254,7 +263,10 @@ static struct gpu_counts range_of(struct members *outer, const char *name, const
     return counts;
 }
 
-static struct gpu_counts to_range(struct members *m, const char *name) { return range_of(m, name, members_take(m, name)); }
+static struct gpu_counts to_range(struct members *m, const char *name)
+{
+    return range_of(m, name, members_take(m, name));
+}
 
 json_t *recording_from_counts(const struct gpu_count_answer *answer)
 {

@@ -29,8 +29,8 @@ struct rl_text members_text(struct members *m, const char *name);
 void members_skip_key(struct members *m);
 int members_end(struct members *m); /* 0 or -1 */
 
-/* Reads op and key of an entry; members of another op's key fail. unit must be in the catalogue. Strings are borrowed from
- * entry. */
+/* Reads op and key of an entry; members of another op's key fail. unit must be in the catalogue. Strings are borrowed
+ * from entry. */
 int recording_key_read(const json_t *entry, struct recording_key *ret, struct rl_err *err);
 void recording_key_text(const struct recording_key *key, char text[512]);
 /* Checks body against op with the decoders. */

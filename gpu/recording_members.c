@@ -14,7 +14,10 @@ void members_begin(struct members *m, const json_t *object, struct rl_arena *are
         members_fail(m, "", "not an object");
 }
 
-bool members_has(const struct members *m, const char *name) { return json_object_get(m->object, name) != NULL; }
+bool members_has(const struct members *m, const char *name)
+{
+    return json_object_get(m->object, name) != NULL;
+}
 
 void members_fail(struct members *m, const char *name, const char *what)
 {
@@ -53,7 +56,10 @@ static const char *keep_text(struct members *m, const char *name, const json_t *
     return copy;
 }
 
-const char *members_string(struct members *m, const char *name) { return keep_text(m, name, members_take(m, name)); }
+const char *members_string(struct members *m, const char *name)
+{
+    return keep_text(m, name, members_take(m, name));
+}
 
 int64_t members_integer(struct members *m, const char *name, int64_t min, int64_t max)
 {

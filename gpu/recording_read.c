@@ -10,15 +10,15 @@
 #include "base/num.h"
 #include "base/time.h"
 #include "fault.h"
-#include "recording_internal.h"
 #include "record/record_json.h"
+#include "recording_internal.h"
 
 struct reading {
     struct recording *recording;
-    const char *base;  /* of the header, borrowed from it; NULL when there is none */
-    size_t line;       /* number of the line being read, from 1 */
-    size_t entries;    /* lines with entries and faults so far */
-    bool ended;        /* the end line was seen */
+    const char *base; /* of the header, borrowed from it; NULL when there is none */
+    size_t line;      /* number of the line being read, from 1 */
+    size_t entries;   /* lines with entries and faults so far */
+    bool ended;       /* the end line was seen */
 };
 
 /* Names the line in an error of the format. */
@@ -53,8 +53,9 @@ static int check_own_header(struct reading *r, const json_t *header, struct rl_e
     if (members_end(&m) != 0)
         goto out;
     if (method != RL_METHOD_VERSION) {
-        rl_fail(err, RL_E_REPLAY_FORMAT, "method_version", "the recording was made by method %lld, this program measures by method %d",
-                (long long)method, RL_METHOD_VERSION);
+        rl_fail(err, RL_E_REPLAY_FORMAT, "method_version",
+                "the recording was made by method %lld, this program measures by method %d", (long long)method,
+                RL_METHOD_VERSION);
         goto out;
     }
     rc = rl_device_from_json(device_json, arena, &device, err);
@@ -71,9 +72,11 @@ static int read_header(struct reading *r, json_t *header, struct rl_err *err)
 {
     const json_t *version = json_object_get(header, "roofline_recording");
     if (!json_is_integer(version))
-        return rl_fail(err, RL_E_REPLAY_FORMAT, "", "is not the header of a recording: no integer 'roofline_recording'");
+        return rl_fail(err, RL_E_REPLAY_FORMAT, "",
+                       "is not the header of a recording: no integer 'roofline_recording'");
     if (json_integer_value(version) != RECORDING_VERSION)
-        return rl_fail(err, RL_E_REPLAY_FORMAT, "", "the recording has version %lld of the format, this program reads version %d",
+        return rl_fail(err, RL_E_REPLAY_FORMAT, "",
+                       "the recording has version %lld of the format, this program reads version %d",
                        (long long)json_integer_value(version), RECORDING_VERSION);
     json_object_update(r->recording->header, header);
     if (!json_object_get(header, "base"))
@@ -101,8 +104,9 @@ static int read_end(struct reading *r, const json_t *line, struct rl_err *err)
     if (members_end(&m) != 0)
         return -1;
     if ((uint64_t)entries != r->entries)
-        return rl_fail(err, RL_E_REPLAY_FORMAT, "entries", "the end line counts %lld entries where %zu stand: lines are missing",
-                       (long long)entries, r->entries);
+        return rl_fail(err, RL_E_REPLAY_FORMAT, "entries",
+                       "the end line counts %lld entries where %zu stand: lines are missing", (long long)entries,
+                       r->entries);
     r->ended = true;
     return 0;
 }
@@ -235,7 +239,8 @@ static int read_file(const char *path, char **ret_text, size_t *ret_len, struct 
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0) {
-            rl_fail(err, RL_E_REPLAY_OPEN, "replay", "the recording '%.200s' cannot be read: %s", name, strerror(errno));
+            rl_fail(err, RL_E_REPLAY_OPEN, "replay", "the recording '%.200s' cannot be read: %s", name,
+                    strerror(errno));
             goto out;
         }
         if (got == 0)
@@ -314,4 +319,7 @@ out:
     return rc;
 }
 
-int recording_load(const char *path, struct recording **ret, struct rl_err *err) { return load(path, 1, ret, err); }
+int recording_load(const char *path, struct recording **ret, struct rl_err *err)
+{
+    return load(path, 1, ret, err);
+}

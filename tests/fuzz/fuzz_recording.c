@@ -1,4 +1,5 @@
-/* A recording file of any bytes: it is refused, or it serialises back to itself and can be replayed, whatever it then answers. */
+/* A recording file of any bytes: it is refused, or it serialises back to itself and can be replayed, whatever it then
+ * answers. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Writes a recording of the tests' model card: invented figures for tests alone, named so in every run made from it. It exists
- * so that the program's tests need neither a GPU nor a recording that was made on one. */
+/* Writes a recording of the tests' model card: invented figures for tests alone, named so in every run made from it. It
+ * exists so that the program's tests need neither a GPU nor a recording that was made on one. */
 #include <stdio.h>
 #include <string.h>
 

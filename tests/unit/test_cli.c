@@ -97,10 +97,12 @@ static void test_record_alone_takes_both_sizes(void **state)
 static void test_lists(void **state)
 {
     (void)state;
-    struct cli_options o = must_parse("--json --kernels transpose_tiled,vector_add --cache cold --sizes scaled,course --no-counters");
+    struct cli_options o =
+        must_parse("--json --kernels transpose_tiled,vector_add --cache cold --sizes scaled,course --no-counters");
     assert_int_equal(o.mode, CLI_JSON);
     for (size_t i = 0; i < rl_kernel_count; i++)
-        assert_int_equal(o.kernel[i], strcmp(rl_units[i]->id, "transpose_tiled") == 0 || strcmp(rl_units[i]->id, "vector_add") == 0);
+        assert_int_equal(o.kernel[i],
+                         strcmp(rl_units[i]->id, "transpose_tiled") == 0 || strcmp(rl_units[i]->id, "vector_add") == 0);
     assert_true(!o.state[RL_WARM] && o.state[RL_COLD] && o.sizes[RL_COURSE] && o.sizes[RL_SCALED] && !o.counters);
     must_fail("--kernels vector_add,vector_add", "twice");
     must_fail("--kernels vector_add,", "''");
@@ -116,7 +118,8 @@ static void test_mistakes(void **state)
 {
     (void)state;
     must_fail("--tabel", "unknown option '--tabel'");
-    must_fail("--tab", "unknown option '--tab'"); /* no abbreviations: a script must not depend on what is unique today */
+    must_fail("--tab",
+              "unknown option '--tab'"); /* no abbreviations: a script must not depend on what is unique today */
     must_fail("-t", "'-t'");
     must_fail("--", "'--'");
     must_fail("course", "'course'");
@@ -154,7 +157,7 @@ static void test_environment(void **state)
     variable = "ROOFLINE_MEASURE_SIZES", variable_value = "scaled";
     assert_true(must_parse("").sizes[RL_SCALED]);
     assert_false(must_parse("--sizes course").sizes[RL_SCALED]); /* the command line goes first */
-    assert_int_equal(must_parse("--list").mode, CLI_LIST);       /* a setting that this mode does not use is no mistake */
+    assert_int_equal(must_parse("--list").mode, CLI_LIST); /* a setting that this mode does not use is no mistake */
     variable_value = "huge";
     must_fail("", "'huge'");
     variable = "ROOFLINE_MEASURE_NO_COUNTERS", variable_value = "1";
@@ -175,8 +178,9 @@ static void test_environment(void **state)
 static void test_help_names_everything(void **state)
 {
     (void)state;
-    static const char *const names[] = {"table", "json",   "record",  "profile", "list",        "probe", "protocol", "replay", "device",
-                                        "sizes", "kernels", "cache", "no-counters", "quiet", "verbose",  "help",   "version"};
+    static const char *const names[] = {"table",       "json",   "record",  "profile", "list",    "probe",
+                                        "protocol",    "replay", "device",  "sizes",   "kernels", "cache",
+                                        "no-counters", "quiet",  "verbose", "help",    "version"};
     struct rl_buf out;
     rl_buf_init(&out, 65536);
     assert_int_equal(cli_help(&out), 0);

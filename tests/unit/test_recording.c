@@ -15,9 +15,9 @@
 #include "recording.h"
 
 #define LINE(text) text "\n"
-#define SPIN LINE("{\"op\":\"spin\",\"sizes\":\"course\",\"sm_hz\":[1.5e9,1.6e9]}")
+#define SPIN       LINE("{\"op\":\"spin\",\"sizes\":\"course\",\"sm_hz\":[1.5e9,1.6e9]}")
 #define WARM(times)                                                                                                    \
-    LINE("{\"op\":\"warm\",\"sizes\":\"course\",\"unit\":\"vector_add\",\"dims\":[16777216,0,0],\"variant\":0,"           \
+    LINE("{\"op\":\"warm\",\"sizes\":\"course\",\"unit\":\"vector_add\",\"dims\":[16777216,0,0],\"variant\":0,"        \
          "\"launches\":10,\"time_s\":[" times "],\"sm_hz\":[0]}")
 #define END(count) LINE("{\"op\":\"end\",\"entries\":" #count "}")
 
@@ -27,13 +27,20 @@ static char folder[64];
 static int setup(void **state)
 {
     (void)state;
-    const struct rl_device device = {.id = "GPU-1", .uuid = {"GPU-1", NULL}, .name = "card", .chip = {NULL, "none"},
-                                     .pci_bus_id = {NULL, "none"}};
-    const struct rl_environment environment = {
-        .driver_version = {"1", NULL}, .cuda_driver_version = {NULL, "none"}, .cuda_runtime_version = {NULL, "none"},
-        .cupti_version = {NULL, "none"}, .hostname = {NULL, "none"}, .kernel_release = {NULL, "none"}, .mig = {NULL, "none"},
-        .compute_mode = {NULL, "none"}, .persistence_mode = {NULL, "none"}, .build = "b", .cubin = {NULL, "none"},
-        .method_version = RL_METHOD_VERSION};
+    const struct rl_device device = {
+        .id = "GPU-1", .uuid = {"GPU-1", NULL}, .name = "card", .chip = {NULL, "none"}, .pci_bus_id = {NULL, "none"}};
+    const struct rl_environment environment = {.driver_version = {"1", NULL},
+                                               .cuda_driver_version = {NULL, "none"},
+                                               .cuda_runtime_version = {NULL, "none"},
+                                               .cupti_version = {NULL, "none"},
+                                               .hostname = {NULL, "none"},
+                                               .kernel_release = {NULL, "none"},
+                                               .mig = {NULL, "none"},
+                                               .compute_mode = {NULL, "none"},
+                                               .persistence_mode = {NULL, "none"},
+                                               .build = "b",
+                                               .cubin = {NULL, "none"},
+                                               .method_version = RL_METHOD_VERSION};
     json_t *object = json_pack("{s:i, s:s, s:s, s:i, s:o, s:o}", "roofline_recording", RECORDING_VERSION, "recorded_at",
                                "2026-11-29T20:00:00.000Z", "build", "b", "method_version", RL_METHOD_VERSION, "device",
                                rl_device_to_json(&device), "environment", rl_environment_to_json(&environment));
@@ -85,7 +92,8 @@ static void must_fail(const char *body, const char *field, const char *words)
 static void test_doubles_survive(void **state)
 {
     (void)state;
-    static const double values[] = {0.1, 1.0 / 3, 5e-324, 1.7976931348623157e308, 4.0, 1e-5, 123456789012345680.0, 0.0015697662767781785};
+    static const double values[] = {
+        0.1, 1.0 / 3, 5e-324, 1.7976931348623157e308, 4.0, 1e-5, 123456789012345680.0, 0.0015697662767781785};
     struct recording *recording = recording_new(), *again = NULL;
     struct gpu_work work = {.unit = rl_unit_find("vector_add"), .sizes = RL_SCALED, .dims = {1, 2, 3}, .variant = 7};
     struct recording_key key = recording_key_work(RECORDING_WARM, &work);
@@ -137,7 +145,8 @@ static void test_strict(void **state)
     must_fail(LINE("{\"op\":\"spin\",\"sizes\":\"course\",\"sm_hz\":[]}"), "line 2", "'sm_hz'");
     must_fail(LINE("{\"op\":\"spin\",\"sizes\":\"course\",\"sm_hz\":[-1]}"), "line 2", "'sm_hz'");
     must_fail(LINE("{\"op\":\"spin\",\"sizes\":\"course\",\"sm_hz\":[1],\"hm\":1}"), "line 2", "'hm'");
-    must_fail(LINE("{\"op\":\"spin\",\"sizes\":\"course\",\"unit\":\"vector_add\",\"sm_hz\":[1]}"), "line 2", "key member");
+    must_fail(LINE("{\"op\":\"spin\",\"sizes\":\"course\",\"unit\":\"vector_add\",\"sm_hz\":[1]}"), "line 2",
+              "key member");
     must_fail(LINE("{\"op\":\"spin\",\"sizes\":\"course\",\"time_s\":[1],\"sm_hz\":[1]}"), "line 2", "'time_s'");
     must_fail(WARM("0"), "line 2", "'time_s'");
     must_fail(WARM("-1"), "line 2", "'time_s'");
@@ -145,11 +154,14 @@ static void test_strict(void **state)
     must_fail(WARM("\"1\""), "line 2", "'time_s'");
     must_fail(WARM("1e999"), "line 2", "not JSON");
     must_fail(WARM("NaN"), "line 2", "not JSON");
-    must_fail(LINE("{\"op\":\"cold\",\"sizes\":\"course\",\"unit\":\"nothing\",\"dims\":[1,0,0],\"variant\":0,\"time_s\":[1],\"sm_hz\":[1]}"),
+    must_fail(LINE("{\"op\":\"cold\",\"sizes\":\"course\",\"unit\":\"nothing\",\"dims\":[1,0,0],\"variant\":0,\"time_"
+                   "s\":[1],\"sm_hz\":[1]}"),
               "line 2", "'unit'");
-    must_fail(LINE("{\"op\":\"cold\",\"sizes\":\"course\",\"unit\":\"vector_add\",\"dims\":[1,0],\"variant\":0,\"time_s\":[1],\"sm_hz\":[1]}"),
+    must_fail(LINE("{\"op\":\"cold\",\"sizes\":\"course\",\"unit\":\"vector_add\",\"dims\":[1,0],\"variant\":0,\"time_"
+                   "s\":[1],\"sm_hz\":[1]}"),
               "line 2", "'dims'");
-    must_fail(LINE("{\"op\":\"cold\",\"sizes\":\"course\",\"unit\":\"vector_add\",\"dims\":[-1,0,0],\"variant\":0,\"time_s\":[1],\"sm_hz\":[1]}"),
+    must_fail(LINE("{\"op\":\"cold\",\"sizes\":\"course\",\"unit\":\"vector_add\",\"dims\":[-1,0,0],\"variant\":0,"
+                   "\"time_s\":[1],\"sm_hz\":[1]}"),
               "line 2", "'dims'");
     must_fail(LINE("{\"op\":\"driver_now\",\"sizes\":\"course\",\"values\":[1]}"), "line 2", "'value'");
 }
@@ -158,7 +170,11 @@ static void test_headers(void **state)
 {
     (void)state;
     static const char *const bad[] = {
-        "", "{}\n", "{\"roofline_recording\":2}\n", "{\"roofline_recording\":\"1\"}\n", "{\"roofline_recording\":1}\n",
+        "",
+        "{}\n",
+        "{\"roofline_recording\":2}\n",
+        "{\"roofline_recording\":\"1\"}\n",
+        "{\"roofline_recording\":1}\n",
         "{\"roofline_recording\":1,\"base\":\"x\"}\n", /* from memory there is no folder */
     };
     struct recording *recording = NULL;
@@ -181,7 +197,8 @@ static void test_cursors(void **state)
     static const struct {
         unsigned sample, attempt;
         bool fresh;
-    } steps[] = {{0, 0, true}, {1, 0, false}, {2, 0, false}, {0, 1, true}, {1, 1, false}, {5, 2, true}, {6, 2, false}, {6, 3, true}};
+    } steps[] = {{0, 0, true},  {1, 0, false}, {2, 0, false}, {0, 1, true},
+                 {1, 1, false}, {5, 2, true},  {6, 2, false}, {6, 3, true}};
     json_t *cursors = json_object();
     struct recording_key key = {.op = RECORDING_COLD, .unit = "vector_add"};
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
@@ -226,7 +243,8 @@ static void test_overlay(void **state)
     struct recording_key key = {.op = RECORDING_SPIN, .sizes = RL_COURSE};
     write_file("base.jsonl", header, SPIN WARM("1e-3") LINE("{\"op\":\"fault\",\"on\":\"spin\",\"hang\":true}") END(3));
     write_file("over.jsonl", "{\"roofline_recording\":1,\"base\":\"base.jsonl\",\"note\":\"n\"}\n",
-               LINE("{\"op\":\"spin\",\"sizes\":\"course\",\"sm_hz\":[7]}") LINE("{\"op\":\"fault\",\"on\":\"warm\",\"exit\":3}"));
+               LINE("{\"op\":\"spin\",\"sizes\":\"course\",\"sm_hz\":[7]}")
+                   LINE("{\"op\":\"fault\",\"on\":\"warm\",\"exit\":3}"));
     if (load("over.jsonl", &recording, &err) != 0)
         fail_msg("%s", err.message);
     assert_int_equal(json_object_size(recording->entries), 2);
@@ -277,7 +295,8 @@ static void test_save(void **state)
     struct recording *recording = NULL, *again = NULL;
     struct rl_err err;
     char path[128];
-    assert_int_equal(parse(SPIN WARM("1e-3") LINE("{\"op\":\"fault\",\"on\":\"spin\",\"hang\":true}") END(3), &recording, &err), 0);
+    assert_int_equal(
+        parse(SPIN WARM("1e-3") LINE("{\"op\":\"fault\",\"on\":\"spin\",\"hang\":true}") END(3), &recording, &err), 0);
     snprintf(path, sizeof path, "%s/saved.jsonl", folder);
     assert_int_equal(recording_save(recording, path, &err), 0);
     assert_int_equal(recording_load(path, &again, &err), 0);
@@ -318,9 +337,10 @@ static void test_faults_are_checked(void **state)
 static void test_fault_counting(void **state)
 {
     (void)state;
-    json_t *rules = json_loads("[{\"op\":\"fault\",\"on\":\"warm\",\"unit\":\"vector_add\",\"skip\":1,\"times\":2,"
-                               "\"scale\":{\"time_s\":3}},{\"op\":\"fault\",\"on\":\"warm\",\"state\":\"cold\",\"hang\":true}]",
-                               0, NULL);
+    json_t *rules =
+        json_loads("[{\"op\":\"fault\",\"on\":\"warm\",\"unit\":\"vector_add\",\"skip\":1,\"times\":2,"
+                   "\"scale\":{\"time_s\":3}},{\"op\":\"fault\",\"on\":\"warm\",\"state\":\"cold\",\"hang\":true}]",
+                   0, NULL);
     struct faults *faults = faults_new(rules);
     struct gpu_work work = {.unit = rl_unit_find("vector_add")}, other = {.unit = rl_unit_find("transpose_naive")};
     struct fault_moment moment = fault_moment_work(RECORDING_WARM, &work);
@@ -369,9 +389,15 @@ static void test_words_for_gaps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_doubles_survive),    cmocka_unit_test(test_strict),        cmocka_unit_test(test_headers),
-        cmocka_unit_test(test_cursors),            cmocka_unit_test(test_overlay),       cmocka_unit_test(test_save),
-        cmocka_unit_test(test_faults_are_checked), cmocka_unit_test(test_fault_counting), cmocka_unit_test(test_words_for_gaps),
+        cmocka_unit_test(test_doubles_survive),
+        cmocka_unit_test(test_strict),
+        cmocka_unit_test(test_headers),
+        cmocka_unit_test(test_cursors),
+        cmocka_unit_test(test_overlay),
+        cmocka_unit_test(test_save),
+        cmocka_unit_test(test_faults_are_checked),
+        cmocka_unit_test(test_fault_counting),
+        cmocka_unit_test(test_words_for_gaps),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

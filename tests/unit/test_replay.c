@@ -1,5 +1,5 @@
-/* Record and replay: the replayed run is the recorded one in all but its source and dates; subsets; gaps; faults. The recorded
- * figures are those of the tests' model card (synthetic_recording), whose file is the first argument. */
+/* Record and replay: the replayed run is the recorded one in all but its source and dates; subsets; gaps; faults. The
+ * recorded figures are those of the tests' model card (synthetic_recording), whose file is the first argument. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -99,12 +99,14 @@ static int full_identify(struct gpu_backend *b, struct rl_arena *arena, struct r
     return rc;
 }
 
-static double drifting_hz(const struct fake_backend *fake, const struct gpu_work *work, enum rl_state state, unsigned sample)
+static double drifting_hz(const struct fake_backend *fake, const struct gpu_work *work, enum rl_state state,
+                          unsigned sample)
 {
     (void)fake;
     /* one row's clock moves, so that the engine measures it again */
-    return strcmp(work->unit->id, "stencil_tiled") == 0 && state == RL_WARM && sample < 12 ? FAKE_SM_HZ * (1 - 0.01 * sample)
-                                                                                          : FAKE_SM_HZ;
+    return strcmp(work->unit->id, "stencil_tiled") == 0 && state == RL_WARM && sample < 12
+               ? FAKE_SM_HZ * (1 - 0.01 * sample)
+               : FAKE_SM_HZ;
 }
 
 static void test_round_trip(void **state)
@@ -206,7 +208,8 @@ static void forget(struct recording *recording, const char *op, const char *unit
     json_object_foreach_safe(recording->entries, next, key, entry)
     {
         const char *its = json_string_value(json_object_get(entry, "unit"));
-        if (strcmp(json_string_value(json_object_get(entry, "op")), op) == 0 && (!unit || (its && strcmp(its, unit) == 0)))
+        if (strcmp(json_string_value(json_object_get(entry, "op")), op) == 0 &&
+            (!unit || (its && strcmp(its, unit) == 0)))
             json_object_del(recording->entries, key);
     }
     assert_true(json_object_size(recording->entries) < before);
@@ -235,7 +238,8 @@ static void test_gaps_are_errors(void **state)
         assert_int_equal(gpu_backend_new_replay(recording, NULL, &backend, &err), 0);
         struct rl_run *run = run_on(backend, &request, &err);
         if (run || err.code != RL_E_REPLAY_MISSING || !strstr(err.message, gaps[i].words))
-            fail_msg("without %s of %s: %s", gaps[i].op, gaps[i].unit ? gaps[i].unit : "any", run ? "a run" : err.message);
+            fail_msg("without %s of %s: %s", gaps[i].op, gaps[i].unit ? gaps[i].unit : "any",
+                     run ? "a run" : err.message);
         backend->ops->close(backend);
     }
     /* what the gap does not concern can still be had */
@@ -263,7 +267,8 @@ static void test_devices(void **state)
     assert_int_equal(backend->ops->probe_counters(backend, &err), 0);
     assert_int_equal(backend->ops->profile(backend, NULL, 0, &err), -1);
     backend->ops->close(backend);
-    backend = replay("{\"op\":\"fault\",\"on\":\"count\",\"session\":{\"status\":\"counters_busy\",\"reason\":\"held\"}}");
+    backend =
+        replay("{\"op\":\"fault\",\"on\":\"count\",\"session\":{\"status\":\"counters_busy\",\"reason\":\"held\"}}");
     assert_int_equal(backend->ops->probe_counters(backend, &err), -1);
     assert_int_equal(err.code, RL_E_COUNTERS_BUSY);
     assert_string_equal(err.message, "held");
@@ -273,12 +278,15 @@ static void test_devices(void **state)
 static void test_faults_fail_runs(void **state)
 {
     (void)state;
-    static const char *const ops[] = {"identify", "reserve", "spin", "describe", "warm", "cold", "card_state", "driver_now"};
+    static const char *const ops[] = {"identify", "reserve", "spin",       "describe",
+                                      "warm",     "cold",    "card_state", "driver_now"};
     struct engine_request request = request_of(RL_COURSE, "vector_add", true, true, true);
     for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++) {
         char fault[256];
         struct rl_err err;
-        snprintf(fault, sizeof fault, "{\"op\":\"fault\",\"on\":\"%s\",\"error\":{\"code\":\"cuda_failed\",\"message\":\"broken here\"}}", ops[i]);
+        snprintf(fault, sizeof fault,
+                 "{\"op\":\"fault\",\"on\":\"%s\",\"error\":{\"code\":\"cuda_failed\",\"message\":\"broken here\"}}",
+                 ops[i]);
         struct gpu_backend *backend = replay(fault);
         struct rl_run *run = run_on(backend, &request, &err);
         if (run || err.code != RL_E_CUDA_FAILED || !strstr(err.message, "broken here"))
@@ -291,19 +299,22 @@ static void test_faults_change_answers(void **state)
 {
     (void)state;
     struct engine_request request = request_of(RL_COURSE, NULL, true, false, true);
-    struct gpu_backend *backend = replay("{\"op\":\"fault\",\"on\":\"check\",\"unit\":\"transpose_tiled\",\"set\":{\"passed\":false,\"wrong\":3}}");
+    struct gpu_backend *backend = replay(
+        "{\"op\":\"fault\",\"on\":\"check\",\"unit\":\"transpose_tiled\",\"set\":{\"passed\":false,\"wrong\":3}}");
     struct rl_run *run = must_run(backend, &request);
     assert_int_equal(run->outcome, RL_REFUSED);
     rl_run_free(run);
     backend->ops->close(backend);
 
-    backend = replay("{\"op\":\"fault\",\"on\":\"count\",\"unit\":\"vector_add\",\"set\":{\"dram_read\":0,\"dram_write\":0}}");
+    backend = replay(
+        "{\"op\":\"fault\",\"on\":\"count\",\"unit\":\"vector_add\",\"set\":{\"dram_read\":0,\"dram_write\":0}}");
     run = must_run(backend, &request);
     assert_string_equal(run->counters.status, "counters_unreliable");
     rl_run_free(run);
     backend->ops->close(backend);
 
-    backend = replay("{\"op\":\"fault\",\"on\":\"count\",\"session\":{\"status\":\"counters_permission\",\"reason\":\"error 35\"}}");
+    backend = replay(
+        "{\"op\":\"fault\",\"on\":\"count\",\"session\":{\"status\":\"counters_permission\",\"reason\":\"error 35\"}}");
     run = must_run(backend, &request);
     assert_string_equal(run->counters.status, "counters_permission");
     assert_false(run->counter_backed);
@@ -340,9 +351,12 @@ static void test_recorder_leaves_nothing_behind(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),       cmocka_unit_test(test_subsets),
-        cmocka_unit_test(test_gaps_are_errors),  cmocka_unit_test(test_devices),
-        cmocka_unit_test(test_faults_fail_runs), cmocka_unit_test(test_faults_change_answers),
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_subsets),
+        cmocka_unit_test(test_gaps_are_errors),
+        cmocka_unit_test(test_devices),
+        cmocka_unit_test(test_faults_fail_runs),
+        cmocka_unit_test(test_faults_change_answers),
         cmocka_unit_test(test_recorder_leaves_nothing_behind),
     };
     if (argc != 2) {
