@@ -32,10 +32,10 @@
 
 /* Launch shapes that each ceiling is swept over; the shapes stand in the CUDA files. */
 #define RL_DRAM_COPY_VARIANTS        24u
-#define RL_DRAM_COPY_SCALAR_VARIANTS 4u
+#define RL_DRAM_COPY_SCALAR_VARIANTS 1u
 #define RL_DRAM_READ_VARIANTS        6u
 #define RL_DRAM_WRITE_VARIANTS       6u
-#define RL_DRAM_TRIAD_VARIANTS       6u
+#define RL_DRAM_TRIAD_VARIANTS       4u
 
 static inline int rl_dram_dims(enum rl_sizes sizes, uint64_t l2_bytes, struct rl_dims *ret)
 {

@@ -54,8 +54,7 @@ struct variant_of {
     }
 const variant_of variants[] = {
     TRIAD(512, 4, RL_STREAM, ", streaming"), TRIAD(256, 4, RL_STREAM, ", streaming"),
-    TRIAD(256, 2, RL_STREAM, ", streaming"), TRIAD(1024, 2, RL_STREAM, ", streaming"),
-    TRIAD(256, 4, RL_NO_L1, ", no L1"),      TRIAD(512, 2, RL_PLAIN, ""),
+    TRIAD(1024, 2, RL_STREAM, ", streaming"), TRIAD(512, 2, RL_PLAIN, ""),
 };
 static_assert(sizeof variants / sizeof variants[0] == RL_DRAM_TRIAD_VARIANTS, "the catalogue tells this number");
 

@@ -109,8 +109,7 @@ struct variant_of {
         fma_chains<block, chains, unroll>, block, chains, #chains " chains a thread, unrolled " #unroll                \
     }
 const variant_of variants[] = {
-    FMA(256, 8, 128), FMA(128, 8, 128), FMA(256, 8, 64),  FMA(256, 16, 64), FMA(128, 16, 64),
-    FMA(512, 8, 128), FMA(256, 4, 128), FMA(512, 4, 128), FMA(512, 16, 32),
+    FMA(256, 8, 128), FMA(128, 8, 128), FMA(256, 16, 64), FMA(128, 16, 64), FMA(512, 8, 128),
 };
 static_assert(sizeof variants / sizeof variants[0] == RL_FP32_FMA_VARIANTS, "the catalogue tells this number");
 

@@ -31,7 +31,7 @@
 #define RL_FP32_FMA_CHAINS   ((uint64_t)1 << 26)
 #define RL_FP32_FMA_STEPS    1024u
 #define RL_FP32_FMA_UNROLL   128u /* steps must be a multiple of it */
-#define RL_FP32_FMA_VARIANTS 9u
+#define RL_FP32_FMA_VARIANTS 5u
 
 static inline int rl_fp32_fma_dims(enum rl_sizes sizes, uint64_t l2_bytes, struct rl_dims *ret)
 {
