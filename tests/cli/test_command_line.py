@@ -62,6 +62,13 @@ class CommandLine(unittest.TestCase):
             os.mkfifo(os.path.join(folder, "pipe"))  # must not wait for a writer
             self.one_line(66, "--replay", os.path.join(folder, "pipe"), words="not a file")
 
+    def test_seeds_of_the_fuzzer_are_of_this_format(self):
+        seeds = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fuzz", "seeds", "fuzz_recording")
+        self.assertEqual(sorted(os.listdir(seeds)), ["each_op", "empty", "faults", "one_kernel"])
+        for name, expected in (("one_kernel", 0), ("each_op", 66), ("empty", 66), ("faults", 71)):
+            status, _, err = call("--replay", os.path.join(seeds, name), "--kernels", "vector_add")
+            self.assertEqual(status, expected, f"{name}: {err}; run tests/tools/recording_seeds.py")
+
     def test_failures(self):
         for name, status in [("no_driver", 69), ("no_device", 69), ("old_driver", 69), ("unsupported_chip", 69), ("device_busy", 75),
                              ("cuda_failed", 70)]:
