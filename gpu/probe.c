@@ -162,6 +162,8 @@ static json_t *ask_child(const char *uuid, struct rl_err *why)
         rl_fail(why, RL_E_COUNTERS_FAILED, NULL, "trying the counters took more than %d s", CHILD_SECONDS);
     else if (WIFSIGNALED(status))
         rl_fail(why, RL_E_COUNTERS_FAILED, NULL, "trying the counters ended by signal %d", WTERMSIG(status));
+    else if (WEXITSTATUS(status) == rl_code_exit(RL_E_DEVICE_BUSY))
+        rl_fail(why, RL_E_COUNTERS_BUSY, NULL, "another measurement holds this GPU; what it allows was not tried");
     else if (WEXITSTATUS(status) != 0)
         rl_fail(why, RL_E_COUNTERS_FAILED, NULL,
                 "trying the counters ended with exit status %d; run roofline-measure --probe --device %s",

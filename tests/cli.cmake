@@ -24,12 +24,19 @@ target_compile_options(test_replay PRIVATE -Wno-missing-prototypes)
 add_dependencies(test_replay test_recordings)
 add_test(NAME unit.test_replay COMMAND test_replay ${RL_TEST_DATA}/base.jsonl)
 
+add_executable(measure_stand_in tools/stand_in_cuda.c)
+target_link_libraries(measure_stand_in PRIVATE rl_measure)
+target_compile_options(measure_stand_in PRIVATE -Wno-missing-prototypes)
+
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 foreach(name IN ITEMS command_line protocol)
   add_test(NAME cli.${name}
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cli/test_${name}.py $<TARGET_FILE:roofline-measure> ${RL_TEST_DATA})
   set_tests_properties(cli.${name} PROPERTIES TIMEOUT 180)
 endforeach()
+add_test(NAME cli.stand_in
+  COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cli/test_stand_in.py $<TARGET_FILE:measure_stand_in> ${RL_TEST_DATA})
+set_tests_properties(cli.stand_in PROPERTIES TIMEOUT 120)
 add_test(NAME cli.shipped
   COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cli/test_shipped.py $<TARGET_FILE:roofline-measure>
     ${CMAKE_SOURCE_DIR}/deploy/recordings)
