@@ -169,6 +169,8 @@ int fault_check(const json_t *rule, struct rl_err *err)
     size_t selected = m.taken;
     if (members_has(&m, "error"))
         check_error(&m);
+    if (members_has(&m, "error") && op == RECORDING_LINE)
+        members_fail(&m, "error", "not for a line, which is no call");
     if (members_has(&m, "hang") && !members_bool(&m, "hang"))
         members_fail(&m, "hang", "not true");
     if (members_has(&m, "exit"))

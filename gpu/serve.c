@@ -66,8 +66,10 @@ static bool break_line(struct server *s, const char *how, const struct rl_buf *l
         write_all(s, line->data, line->len / 2);
         return true;
     }
-    if (strcmp(how, "garbage") == 0)
-        write_all(s, "\x01\xff{\"t\":\"progress\",]\n", 19);
+    if (strcmp(how, "garbage") == 0) {
+        static const char bytes[] = "\x01\xff{\"t\":\"progress\",]\n";
+        write_all(s, bytes, sizeof bytes - 1);
+    }
     if (strcmp(how, "oversize") == 0) {
         char *text = malloc(PROTOCOL_LINE_MAX + 2);
         if (text) {

@@ -329,6 +329,7 @@ static void test_faults_are_checked(void **state)
     must_fail(FAULT("\"on\":\"check\",\"set\":{\"wrong\":1.5}"), "line 2", "wrong type");
     must_fail(FAULT("\"on\":\"check\",\"scale\":{\"wrong\":2}"), "line 2", "wrong type");
     must_fail(FAULT("\"on\":\"warm\",\"scale\":{\"time_s\":-1}"), "line 2", "wrong type");
+    must_fail(FAULT("\"on\":\"line\",\"error\":{\"code\":\"io\",\"message\":\"m\"}"), "line 2", "'error'");
     must_fail(FAULT("\"on\":\"warm\",\"write\":\"half\""), "line 2", "'write'");
     must_fail(FAULT("\"on\":\"warm\",\"session\":{\"status\":\"io\",\"reason\":\"r\"}"), "line 2", "'session'");
     must_fail(FAULT("\"on\":\"warm\",\"hang\":true,\"hm\":1"), "line 2", "'hm'");
