@@ -1,0 +1,73 @@
+// Numbers, moments and words for people. Everything returned is plain text.
+
+export const NONE = "–";
+
+const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
+
+/** A fixed number of decimals, or a dash for what is not known. */
+export function fixed(value, decimals, unit = 1) {
+  return isNumber(value) ? (value / unit).toFixed(decimals) : NONE;
+}
+
+const PREFIXES = [[1e18, "E"], [1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"]];
+
+/** At least three significant digits with an SI prefix: 4.27 TB/s, 338.7 GFLOP/s. */
+export function si(value, unit) {
+  if (!isNumber(value)) return NONE;
+  if (value === 0) return `0 ${unit}`;
+  // 0.9995 and more of a prefix would be printed as 1000 of the one below
+  const [size, prefix] = PREFIXES.find(([size]) => Math.abs(value) >= 0.9995 * size) ?? PREFIXES.at(-1);
+  const scaled = value / size;
+  return `${scaled.toFixed(Math.abs(scaled) >= 99.95 ? 1 : 2)} ${prefix}${unit}`;
+}
+
+/** An intensity: three significant digits at least, no exponent where people would not write one. */
+export function ratio(value) {
+  if (!isNumber(value)) return NONE;
+  const size = Math.abs(value);
+  if (size !== 0 && (size < 1e-4 || size >= 1e7)) return value.toExponential(2);
+  if (size >= 100) return value.toFixed(0);
+  return value.toFixed(size >= 10 ? 1 : size >= 1 ? 2 : size >= 0.1 ? 3 : 4);
+}
+
+/** A tick of a logarithmic axis: 0.01, 1, 100, 10 G. */
+export function tick(value) {
+  if (value < 1) return String(+value.toPrecision(1));
+  const [size, prefix] = PREFIXES.find(([size]) => value >= 0.9995 * size);
+  return `${+(value / size).toPrecision(3)}${prefix ? ` ${prefix}` : ""}`;
+}
+
+/** "2026-11-29 20:50:49 UTC"; days are UTC days. */
+export function utc(text) {
+  return `${text.slice(0, 10)} ${text.slice(11, 19)} UTC`;
+}
+
+/** The same moment by the reader's clock, with its zone. */
+export function local(text) {
+  const parts = {year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit", timeZoneName: "short"};
+  return new Date(text).toLocaleString(undefined, parts);
+}
+
+const FLAGS = {
+  above_ceiling: "faster than the copy ceiling: a kernel that mostly reads or mostly writes may be",
+  at_floor: "its DRAM bytes are too few for the counters to tell from none",
+  cache_resident: "the caches served most of what it asked for",
+  clock_moved: "the SM clock moved by more than 1 percent",
+  driver_changed: "the driver changed during the run",
+  not_steady: "bytes per launch were not the same for four times as many launches",
+  shared: "something else was on the GPU, or could not be kept off it",
+  throttled: "heat, power or a slowdown signal held the clocks down",
+  writeback_unpaid: "it left dirty lines in the cache, whose write to DRAM comes later",
+};
+
+/** A flag in words; one that this page does not know yet is shown by its name. */
+export function flag(name) {
+  return FLAGS[name] ?? name.replaceAll("_", " ");
+}
+
+/** The mark of a run that was not measured here and now, or null. */
+export function sourceMark(run) {
+  if (run.source === "measured") return null;
+  if (run.source === "replayed") return `Replayed, recorded on ${run.recorded_at ? utc(run.recorded_at) : "a day that is not known"}`;
+  return run.source === "imported" ? "Imported from uploaded files, not measured by this service" : String(run.source);
+}
