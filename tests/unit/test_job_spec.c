@@ -151,6 +151,9 @@ static void a_note_may_have_4096_bytes_and_no_more(void **state)
     assert_int_equal(read_text(text, &spec, &err), 0);
     assert_int_equal(strlen(spec.note), LIMIT_NOTE_BYTES);
     free(text);
+    note_of(LIMIT_NOTE_BYTES + 1, "n", &text);
+    assert_int_equal(read_text(text, &spec, &err), -1);
+    free(text);
     note_of(LIMIT_NOTE_BYTES / 2 + 1, "é", &text);
     assert_int_equal(read_text(text, &spec, &err), -1);
     assert_string_equal(err.field, "note");
