@@ -1,5 +1,6 @@
 /* Raw answers as JSON and back, one pair of functions per type, members in the order of the structs. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "recording_internal.h"
@@ -11,6 +12,17 @@ static json_t *from_number(double value)
     if (isfinite(value))
         return json_real(value);
     return json_string(isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
+}
+
+/* A count up to 2^64 - 1 (an index that means none, say); above 2^63 - 1 as digits in a text, since JSON's integers
+ * here are signed. */
+static json_t *from_unsigned(uint64_t value)
+{
+    char digits[24];
+    if (value <= INT64_MAX)
+        return json_integer((json_int_t)value);
+    snprintf(digits, sizeof digits, "%llu", (unsigned long long)value);
+    return json_string(digits);
 }
 
 static json_t *from_why(const char *why)
@@ -195,10 +207,10 @@ json_t *recording_from_result(const struct gpu_result *result)
     json_t *o = json_object();
     int bad = 0;
     set(o, &bad, "passed", json_boolean(result->passed));
-    set(o, &bad, "compared_device", json_integer((json_int_t)result->compared_device));
-    set(o, &bad, "compared_host", json_integer((json_int_t)result->compared_host));
-    set(o, &bad, "wrong", json_integer((json_int_t)result->wrong));
-    set(o, &bad, "worst_index", json_integer((json_int_t)result->worst_index));
+    set(o, &bad, "compared_device", from_unsigned(result->compared_device));
+    set(o, &bad, "compared_host", from_unsigned(result->compared_host));
+    set(o, &bad, "wrong", from_unsigned(result->wrong));
+    set(o, &bad, "worst_index", from_unsigned(result->worst_index));
     set(o, &bad, "worst", from_number(result->worst));
     set(o, &bad, "detail", json_string(result->detail));
     return finished(o, bad);
@@ -212,10 +224,10 @@ int recording_to_result(const json_t *entry, struct gpu_result *ret, struct rl_e
     members_begin(&m, entry, NULL, err);
     members_skip_key(&m);
     result.passed = members_bool(&m, "passed");
-    result.compared_device = (uint64_t)members_integer(&m, "compared_device", 0, INT64_MAX);
-    result.compared_host = (uint64_t)members_integer(&m, "compared_host", 0, INT64_MAX);
-    result.wrong = (uint64_t)members_integer(&m, "wrong", 0, INT64_MAX);
-    result.worst_index = (uint64_t)members_integer(&m, "worst_index", 0, INT64_MAX);
+    result.compared_device = members_unsigned(&m, "compared_device");
+    result.compared_host = members_unsigned(&m, "compared_host");
+    result.wrong = members_unsigned(&m, "wrong");
+    result.worst_index = members_unsigned(&m, "worst_index");
     result.worst = members_number(&m, "worst");
     const char *detail = members_string(&m, "detail");
     if (detail && strlen(detail) >= sizeof result.detail)
@@ -316,10 +328,11 @@ int recording_to_counts(const json_t *entry, struct rl_arena *arena, struct gpu_
 json_t *recording_from_session(const struct gpu_count_session *session)
 {
     const struct rl_counters *counters = &session->counters;
-    json_t *o = json_object(), *metrics = json_object(), *flush = json_array();
+    json_t *o = json_object(), *metrics = json_array(), *flush = json_array();
     int bad = 0;
     for (size_t i = 0; i < counters->metric_count; i++)
-        set(metrics, &bad, counters->metrics[i].name, json_string(counters->metrics[i].metric));
+        bad |=
+            json_array_append_new(metrics, json_pack("[s,s]", counters->metrics[i].name, counters->metrics[i].metric));
     for (size_t i = 0; i < session->flush_count; i++)
         bad |= json_array_append_new(flush, from_range(&session->flush[i]));
     set(o, &bad, "status", json_string(counters->status));
@@ -333,33 +346,34 @@ json_t *recording_from_session(const struct gpu_count_session *session)
     return finished(o, bad);
 }
 
+/* Pairs of name and metric: a name may have two, where a chip counts packed operations apart. */
 static void to_metrics(struct members *m, struct rl_counters *counters)
 {
-    const json_t *object = members_take(m, "metrics");
-    size_t count = json_object_size(object), at = 0;
-    const char *name;
-    json_t *metric;
-    if (!json_is_object(object) || count > 64)
-        members_fail(m, "metrics", "not an object of at most 64 members");
-    if (m->failed || count == 0)
+    const json_t *array = members_take(m, "metrics"), *pair;
+    size_t index;
+    if (!json_is_array(array) || json_array_size(array) > 64)
+        members_fail(m, "metrics", "not a list of at most 64 pairs");
+    if (m->failed || json_array_size(array) == 0)
         return;
-    counters->metrics = rl_arena_array(m->arena, count, sizeof *counters->metrics);
-    json_object_foreach((json_t *)object, name, metric)
+    counters->metrics = rl_arena_array(m->arena, json_array_size(array), sizeof *counters->metrics);
+    json_array_foreach(array, index, pair)
     {
-        if (!json_is_string(metric) || strlen(name) > 64 || json_string_length(metric) > 256) {
-            members_fail(m, "metrics", "not an object of short texts");
+        const json_t *name = json_array_get(pair, 0), *metric = json_array_get(pair, 1);
+        if (json_array_size(pair) != 2 || !json_is_string(name) || !json_is_string(metric) ||
+            json_string_length(name) > 64 || json_string_length(metric) > 256) {
+            members_fail(m, "metrics", "not a list of pairs of short texts");
             return;
         }
         if (counters->metrics) {
-            counters->metrics[at].name = rl_arena_strdup(m->arena, name);
-            counters->metrics[at].metric = rl_arena_strdup(m->arena, json_string_value(metric));
+            counters->metrics[index].name = rl_arena_strdup(m->arena, json_string_value(name));
+            counters->metrics[index].metric = rl_arena_strdup(m->arena, json_string_value(metric));
         }
-        if (!counters->metrics || !counters->metrics[at].name || !counters->metrics[at].metric) {
+        if (!counters->metrics || !counters->metrics[index].name || !counters->metrics[index].metric) {
             rl_fail(m->err, RL_E_NO_MEMORY, NULL, "no memory for a recording's metrics");
             m->failed = true;
             return;
         }
-        counters->metric_count = ++at;
+        counters->metric_count = index + 1;
     }
 }
 

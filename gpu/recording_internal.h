@@ -20,6 +20,8 @@ const json_t *members_take(struct members *m, const char *name);
 void members_fail(struct members *m, const char *name, const char *what);
 const char *members_string(struct members *m, const char *name); /* in the arena */
 int64_t members_integer(struct members *m, const char *name, int64_t min, int64_t max);
+uint64_t members_unsigned(struct members *m,
+                          const char *name);                /* 0 to 2^64 - 1, as an integer or as digits in a text */
 double members_number(struct members *m, const char *name); /* "nan", "inf", "-inf" are numbers here */
 bool members_bool(struct members *m, const char *name);
 struct rl_real members_real(struct members *m, const char *name);

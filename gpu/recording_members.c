@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "recording_internal.h"
 
 #define TEXT_MAX 1024 /* bytes of any text in a recording */
@@ -72,6 +73,22 @@ int64_t members_integer(struct members *m, const char *name, int64_t min, int64_
         return 0;
     }
     return integer;
+}
+
+uint64_t members_unsigned(struct members *m, const char *name)
+{
+    const json_t *value = members_take(m, name);
+    const char *digits = json_string_value(value);
+    uint64_t number = 0;
+    if (json_is_integer(value) && json_integer_value(value) >= 0)
+        return (uint64_t)json_integer_value(value);
+    bool good = digits && *digits;
+    for (; good && *digits; digits++)
+        good = *digits >= '0' && *digits <= '9' && rl_mul_u64(number, 10, &number) &&
+               rl_add_u64(number, (uint64_t)(*digits - '0'), &number);
+    if (!good)
+        members_fail(m, name, "not a count");
+    return good ? number : 0;
 }
 
 double members_number(struct members *m, const char *name)

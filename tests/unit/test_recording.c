@@ -1,4 +1,5 @@
 /* The recording format: doubles bit for bit, strictness, overlays, cut files, and the words for a gap. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -124,6 +125,58 @@ static void test_doubles_survive(void **state)
     rl_buf_free(&text);
     recording_free(recording);
     recording_free(again);
+}
+
+static void test_results_survive(void **state)
+{
+    (void)state;
+    static const double worst[] = {0.25, INFINITY, -INFINITY, NAN};
+    static const uint64_t index[] = {0, 77, INT64_MAX, UINT64_MAX};
+    for (size_t i = 0; i < 4; i++) {
+        struct gpu_result result = {.wrong = 3, .worst_index = index[i], .worst = worst[i], .detail = "d"}, again;
+        struct rl_err err;
+        json_t *entry = recording_from_result(&result);
+        memset(&again, 0x5a, sizeof again);
+        assert_int_equal(recording_to_result(entry, &again, &err), 0);
+        assert_true(again.worst_index == index[i] && again.wrong == 3 && !again.passed);
+        assert_true(isnan(worst[i]) ? isnan(again.worst) : again.worst == worst[i]);
+        assert_string_equal(again.detail, "d");
+        static const char *const bad[] = {"", "-1", "18446744073709551616", "1x"};
+        json_object_set_new(entry, "worst_index", json_string(bad[i]));
+        assert_int_equal(recording_to_result(entry, &again, &err), -1);
+        json_decref(entry);
+    }
+}
+
+static void test_sessions_survive(void **state)
+{
+    (void)state;
+    struct rl_metric metrics[] = {
+        {"fp32_fma", "a.sum"}, {"fp32_fma", "packed.sum"}, {"l1", "b.sum"}}; /* one name twice */
+    struct gpu_count_session session = {.chip = {"GH100", NULL}, .flush_count = 2}, again;
+    struct rl_arena *arena = rl_arena_new(65536);
+    struct rl_err err;
+    session.counters = (struct rl_counters){
+        .status = "ok", .why = {NULL, "available"}, .metrics = metrics, .metric_count = 3, .passes = {2, NULL}};
+    session.flush[1].dram_read = rl_unknown("dropped");
+    session.flush[1].l1 = rl_known(0.1);
+    json_t *entry = recording_from_session(&session);
+    assert_non_null(entry);
+    assert_int_equal(recording_to_session(entry, arena, &again, &err), 0);
+    assert_int_equal(again.counters.metric_count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_string_equal(again.counters.metrics[i].name, metrics[i].name);
+        assert_string_equal(again.counters.metrics[i].metric, metrics[i].metric);
+    }
+    assert_string_equal(again.counters.status, "ok");
+    assert_string_equal(again.counters.why.why, "available");
+    assert_string_equal(again.chip.value, "GH100");
+    assert_int_equal(again.counters.passes.value, 2);
+    assert_int_equal(again.flush_count, 2);
+    assert_string_equal(again.flush[1].dram_read.why, "dropped");
+    assert_true(rl_is_known(again.flush[1].l1) && again.flush[1].l1.value == 0.1);
+    json_decref(entry);
+    rl_arena_free(arena);
 }
 
 static void test_strict(void **state)
@@ -392,6 +445,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_doubles_survive),
         cmocka_unit_test(test_strict),
+        cmocka_unit_test(test_sessions_survive),
+        cmocka_unit_test(test_results_survive),
         cmocka_unit_test(test_headers),
         cmocka_unit_test(test_cursors),
         cmocka_unit_test(test_overlay),
