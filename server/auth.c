@@ -58,11 +58,14 @@ static int parse_token(char *line, int number, struct token *ret, struct rl_err 
         return rl_fail(err, RL_E_USAGE, "token-file", "line %d of the token file is not 'ID RIGHT SHA256'", number);
     size_t id_len = strlen(id);
     if (id_len > 64 || strspn(id, id_chars) != id_len)
-        return rl_fail(err, RL_E_USAGE, "token-file", "line %d of the token file: the id is not 1 to 64 characters of A-Z a-z 0-9 . _ -", number);
+        return rl_fail(err, RL_E_USAGE, "token-file",
+                       "line %d of the token file: the id is not 1 to 64 characters of A-Z a-z 0-9 . _ -", number);
     if (right_from_name(right) == AUTH_NONE)
-        return rl_fail(err, RL_E_USAGE, "token-file", "line %d of the token file: the right '%.32s' is not read, submit or admin", number, right);
+        return rl_fail(err, RL_E_USAGE, "token-file",
+                       "line %d of the token file: the right '%.32s' is not read, submit or admin", number, right);
     if (strlen(hash) != 64 || strspn(hash, "0123456789abcdef") != 64)
-        return rl_fail(err, RL_E_USAGE, "token-file", "line %d of the token file: the hash is not 64 lower-case hexadecimal digits", number);
+        return rl_fail(err, RL_E_USAGE, "token-file",
+                       "line %d of the token file: the hash is not 64 lower-case hexadecimal digits", number);
     memcpy(ret->id, id, id_len + 1);
     memcpy(ret->sha256, hash, 65);
     ret->right = right_from_name(right);
@@ -73,7 +76,8 @@ static int add_token(struct auth *auth, const struct token *token, int number, s
 {
     for (size_t i = 0; i < auth->token_count; i++)
         if (!strcmp(auth->tokens[i].id, token->id) || !strcmp(auth->tokens[i].sha256, token->sha256))
-            return rl_fail(err, RL_E_USAGE, "token-file", "line %d of the token file repeats the id or hash of '%s'", number, auth->tokens[i].id);
+            return rl_fail(err, RL_E_USAGE, "token-file", "line %d of the token file repeats the id or hash of '%s'",
+                           number, auth->tokens[i].id);
     if (auth->token_count == TOKENS_MAX)
         return rl_fail(err, RL_E_USAGE, "token-file", "the token file has more than %u tokens", TOKENS_MAX);
     struct token *grown = reallocarray(auth->tokens, auth->token_count + 1, sizeof(*grown));
@@ -93,8 +97,8 @@ static FILE *open_token_file(const char *path, struct rl_err *err)
     } else if (!S_ISREG(st.st_mode)) {
         rl_fail(err, RL_E_USAGE, "token-file", "the token file %s is not a regular file", path);
     } else if (st.st_mode & 022) {
-        rl_fail(err, RL_E_USAGE, "token-file", "the token file %s may be written by others (mode %03o); use chmod go-w", path,
-                (unsigned)st.st_mode & 0777u);
+        rl_fail(err, RL_E_USAGE, "token-file", "the token file %s may be written by others (mode %03o); use chmod go-w",
+                path, (unsigned)st.st_mode & 0777u);
     } else {
         FILE *file = fdopen(fd, "r");
         if (file)
@@ -117,7 +121,8 @@ static int read_tokens(struct auth *auth, const char *path, struct rl_err *err)
         size_t len = strlen(line);
         struct token token;
         if (len == sizeof(line) - 1 && line[len - 1] != '\n') {
-            rl_fail(err, RL_E_USAGE, "token-file", "line %d of the token file is longer than %d bytes", number, TOKEN_LINE_MAX - 2);
+            rl_fail(err, RL_E_USAGE, "token-file", "line %d of the token file is longer than %d bytes", number,
+                    TOKEN_LINE_MAX - 2);
             goto out;
         }
         if (line[strspn(line, " \t\r\n")] == '\0' || line[strspn(line, " \t")] == '#')
@@ -177,7 +182,8 @@ static unsigned hash_differs(const char a[64], const char b[64])
     return differs;
 }
 
-static int identify_token(const struct auth *auth, const char *authorization, struct auth_principal *ret, struct rl_err *err)
+static int identify_token(const struct auth *auth, const char *authorization, struct auth_principal *ret,
+                          struct rl_err *err)
 {
     const struct token *found = NULL;
     char hash[65];
@@ -222,6 +228,8 @@ int auth_require(const struct auth_principal *who, enum auth_right right, struct
     if (who->right >= right)
         return 0;
     if (!strcmp(who->id, "anonymous"))
-        return rl_fail(err, RL_E_UNAUTHORIZED, NULL, "this needs the %s right, which an anonymous caller does not have here", names[right]);
-    return rl_fail(err, RL_E_FORBIDDEN, NULL, "this needs the %s right; %s has %s", names[right], who->id, names[who->right]);
+        return rl_fail(err, RL_E_UNAUTHORIZED, NULL,
+                       "this needs the %s right, which an anonymous caller does not have here", names[right]);
+    return rl_fail(err, RL_E_FORBIDDEN, NULL, "this needs the %s right; %s has %s", names[right], who->id,
+                   names[who->right]);
 }

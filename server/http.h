@@ -1,5 +1,5 @@
-/* An HTTP request and its answer as the routes see them: plain data, no library's types. http_mhd.c makes the one from a
- * connection and sends the other; http_request.c holds the rules that need no connection. */
+/* An HTTP request and its answer as the routes see them: plain data, no library's types. http_mhd.c makes the one from
+ * a connection and sends the other; http_request.c holds the rules that need no connection. */
 #ifndef SERVER_HTTP_H
 #define SERVER_HTTP_H
 
@@ -10,9 +10,9 @@
 #include "base/err.h"
 #include "server/auth.h"
 
-#define HTTP_PARAMS_MAX 24u  /* query parameters of one request */
+#define HTTP_PARAMS_MAX  24u /* query parameters of one request */
 #define HTTP_HEADERS_MAX 8u  /* headers that a route adds to an answer */
-#define HTTP_ANSWER_MAX (64u * 1024u * 1024u)
+#define HTTP_ANSWER_MAX  (64u * 1024u * 1024u)
 
 enum http_method { HTTP_GET, HTTP_HEAD, HTTP_POST, HTTP_PUT, HTTP_DELETE, HTTP_OPTIONS, HTTP_OTHER };
 
@@ -46,38 +46,44 @@ struct http_request {
 
 struct http_answer {
     int status;
-    const char *type;    /* Content-Type; static text; NULL: none */
-    struct rl_buf body;  /* used unless fixed is set */
-    const void *fixed;   /* lives as long as the server */
+    const char *type;   /* Content-Type; static text; NULL: none */
+    struct rl_buf body; /* used unless fixed is set */
+    const void *fixed;  /* lives as long as the server */
     size_t fixed_len;
-    char etag[80];       /* quoted, or empty */
+    char etag[80]; /* quoted, or empty */
     char location[64];
-    const char *cache;   /* Cache-Control; static text */
-    const char *allow;   /* static text, or NULL */
-    int retry_after_s;   /* 0: no header */
-    bool replayed;       /* Idempotent-Replayed: true */
-    bool close;          /* the connection ends after this answer */
-    char disposition[64];/* Content-Disposition, or empty */
+    const char *cache;    /* Cache-Control; static text */
+    const char *allow;    /* static text, or NULL */
+    int retry_after_s;    /* 0: no header */
+    bool replayed;        /* Idempotent-Replayed: true */
+    bool close;           /* the connection ends after this answer */
+    char disposition[64]; /* Content-Disposition, or empty */
 };
 
 void http_answer_init(struct http_answer *answer);
 void http_answer_fini(struct http_answer *answer);
 /* Makes answer the error's: status, JSON body, Retry-After for 429 and 503. Replaces what it held. */
 void http_answer_error(struct http_answer *answer, const struct rl_err *err);
+/* Calls add for each header of the answer but Date and Content-Length, those that every answer has included. 0, or not
+ * 0 when an add failed. */
+int http_answer_headers(const struct http_answer *answer, int (*add)(void *arg, const char *name, const char *value),
+                        void *arg);
 
 enum http_method http_method_from_name(const char *name);
 
-/* Parses a raw request target (origin-form, absolute-form or "*"): bad percent escapes, %00 and other control bytes, bytes outside ASCII
- * that are not escaped, invalid UTF-8, '.' and '..' segments, repeated or nameless parameters → RL_E_BAD_REQUEST; too long → RL_E_URI_TOO_LONG. */
+/* Parses a raw request target (origin-form, absolute-form or "*"): bad percent escapes, %00 and other control bytes,
+ * bytes outside ASCII that are not escaped, invalid UTF-8, '.' and '..' segments, repeated or nameless parameters →
+ * RL_E_BAD_REQUEST; too long → RL_E_URI_TOO_LONG. */
 int http_target_parse(const char *raw, struct http_target *ret, struct rl_err *err);
-void http_target_free(struct http_target *target); /* accepts a zeroed one */
+void http_target_free(struct http_target *target);                            /* accepts a zeroed one */
 const char *http_param(const struct http_request *request, const char *name); /* NULL when absent */
 
 /* Records one header line. Names that are no tokens, a field that may come once seen twice → RL_E_BAD_REQUEST. */
 int http_fields_add(struct http_fields *fields, const char *name, const char *value, struct rl_err *err);
 
-/* Framing: Transfer-Encoding beside Content-Length (RL_E_BAD_REQUEST), another coding than chunked (RL_E_NOT_IMPLEMENTED), a length that is no
- * number, more than max bytes (RL_E_TOO_LARGE). *ret_has_body: body bytes follow the headers. */
+/* Framing: Transfer-Encoding beside Content-Length (RL_E_BAD_REQUEST), another coding than chunked
+ * (RL_E_NOT_IMPLEMENTED), a length that is no number, more than max bytes (RL_E_TOO_LARGE). *ret_has_body: body bytes
+ * follow the headers. */
 int http_check_framing(const struct http_fields *fields, size_t max, bool *ret_has_body, struct rl_err *err);
 
 /* Whether host ("name", "name:port", "[::1]:port") is a loopback name or one of the allowed names; any port. */

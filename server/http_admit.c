@@ -48,17 +48,19 @@ static int check_body(const struct http_request *request, bool has_body, struct 
         return 0;
     }
     if (fields->content_encoding && strcasecmp(fields->content_encoding, "identity"))
-        return rl_fail(err, RL_E_BAD_MEDIA_TYPE, "Content-Encoding", "the content coding '%.64s' is not taken; send the body as it is",
-                       fields->content_encoding);
+        return rl_fail(err, RL_E_BAD_MEDIA_TYPE, "Content-Encoding",
+                       "the content coding '%.64s' is not taken; send the body as it is", fields->content_encoding);
     if (!fields->content_type)
         return rl_fail(err, RL_E_BAD_MEDIA_TYPE, "Content-Type", "the request has no Content-Type");
     if (!http_is_json_type(fields->content_type))
-        return rl_fail(err, RL_E_BAD_MEDIA_TYPE, "Content-Type", "the Content-Type '%.64s' is not application/json", fields->content_type);
+        return rl_fail(err, RL_E_BAD_MEDIA_TYPE, "Content-Type", "the Content-Type '%.64s' is not application/json",
+                       fields->content_type);
     return 0;
 }
 
-int http_admit(const struct http_rules *rules, const struct auth_peer *peer, struct http_request *request, bool has_body,
-               const struct route **ret_route, const char **ret_allow, const char **ret_id, size_t *ret_id_len, struct rl_err *err)
+int http_admit(const struct http_rules *rules, const struct auth_peer *peer, struct http_request *request,
+               bool has_body, const struct route **ret_route, const char **ret_allow, const char **ret_id,
+               size_t *ret_id_len, struct rl_err *err)
 {
     if (check_host(rules, request, err))
         return -1;
@@ -67,7 +69,8 @@ int http_admit(const struct http_rules *rules, const struct auth_peer *peer, str
         return rl_fail(err, RL_E_NOT_FOUND, NULL, "there is nothing at %.200s", request->target.path);
     if (!route_allows(route, request->method)) {
         *ret_allow = route->allow;
-        return rl_fail(err, RL_E_METHOD_NOT_ALLOWED, NULL, "this method is not known at %.200s; %s are", request->target.path, route->allow);
+        return rl_fail(err, RL_E_METHOD_NOT_ALLOWED, NULL, "this method is not known at %.200s; %s are",
+                       request->target.path, route->allow);
     }
     if (check_who(rules, peer, route, request, err) || check_origin(request, err))
         return -1;

@@ -64,11 +64,49 @@ void http_answer_error(struct http_answer *answer, const struct rl_err *err)
         rl_buf_puts(&answer->body, text);
         rl_buf_puts(&answer->body, "\n");
     } else { /* no memory: the catalogue's own words need none */
-        answer->fixed = "{\"error\":{\"code\":\"no_memory\",\"message\":\"no memory for the answer\",\"next_action\":\"Free memory on the "
+        answer->fixed = "{\"error\":{\"code\":\"no_memory\",\"message\":\"no memory for the "
+                        "answer\",\"next_action\":\"Free memory on the "
                         "node and try again.\"}}\n";
         answer->fixed_len = strlen(answer->fixed);
         answer->status = rl_code_http(RL_E_NO_MEMORY);
     }
     free(text);
     json_decref(body);
+}
+
+int http_answer_headers(const struct http_answer *answer, int (*add)(void *arg, const char *name, const char *value),
+                        void *arg)
+{
+    static const char policy[] =
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
+        "base-uri 'none'; frame-ancestors 'none'; form-action 'self'";
+    char seconds[16];
+    int rc = 0;
+    if (answer->type)
+        rc |= add(arg, "Content-Type", answer->type);
+    if (answer->cache)
+        rc |= add(arg, "Cache-Control", answer->cache);
+    rc |= add(arg, "Content-Security-Policy", policy);
+    rc |= add(arg, "X-Content-Type-Options", "nosniff");
+    rc |= add(arg, "Referrer-Policy", "no-referrer");
+    rc |= add(arg, "Cross-Origin-Resource-Policy", "same-origin");
+    if (answer->etag[0])
+        rc |= add(arg, "ETag", answer->etag);
+    if (answer->location[0])
+        rc |= add(arg, "Location", answer->location);
+    if (answer->allow)
+        rc |= add(arg, "Allow", answer->allow);
+    if (answer->disposition[0])
+        rc |= add(arg, "Content-Disposition", answer->disposition);
+    if (answer->replayed)
+        rc |= add(arg, "Idempotent-Replayed", "true");
+    if (answer->status == 401)
+        rc |= add(arg, "WWW-Authenticate", "Bearer realm=\"rooflined\"");
+    if (answer->retry_after_s) {
+        snprintf(seconds, sizeof(seconds), "%d", answer->retry_after_s);
+        rc |= add(arg, "Retry-After", seconds);
+    }
+    if (answer->close)
+        rc |= add(arg, "Connection", "close");
+    return rc;
 }

@@ -24,7 +24,7 @@ static const struct {
 
 enum http_method http_method_from_name(const char *name)
 {
-    static const char *const names[] = {[HTTP_GET] = "GET", [HTTP_HEAD] = "HEAD", [HTTP_POST] = "POST",
+    static const char *const names[] = {[HTTP_GET] = "GET", [HTTP_HEAD] = "HEAD",     [HTTP_POST] = "POST",
                                         [HTTP_PUT] = "PUT", [HTTP_DELETE] = "DELETE", [HTTP_OPTIONS] = "OPTIONS"};
     for (int i = 0; i < HTTP_OTHER; i++)
         if (!strcmp(names[i], name))
@@ -46,10 +46,12 @@ static bool is_token(const char *name)
 int http_fields_add(struct http_fields *fields, const char *name, const char *value, struct rl_err *err)
 {
     if (!is_token(name))
-        return rl_fail(err, RL_E_BAD_REQUEST, NULL, "a header's name has a byte that names may not have (a space before the colon?)");
+        return rl_fail(err, RL_E_BAD_REQUEST, NULL,
+                       "a header's name has a byte that names may not have (a space before the colon?)");
     for (const char *c = value; *c; c++)
         if (((unsigned char)*c < 0x20 && *c != '\t') || *c == 0x7f)
-            return rl_fail(err, RL_E_BAD_REQUEST, name, "the header %.64s has the control byte 0x%02X", name, (unsigned char)*c);
+            return rl_fail(err, RL_E_BAD_REQUEST, name, "the header %.64s has the control byte 0x%02X", name,
+                           (unsigned char)*c);
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         if (strcasecmp(name, known[i].name))
             continue;
@@ -66,10 +68,12 @@ int http_check_framing(const struct http_fields *fields, size_t max, bool *ret_h
     const char *length = fields->content_length;
     if (fields->transfer_encoding) {
         if (length)
-            return rl_fail(err, RL_E_BAD_REQUEST, "Content-Length", "Content-Length and Transfer-Encoding stand together; send one of them");
+            return rl_fail(err, RL_E_BAD_REQUEST, "Content-Length",
+                           "Content-Length and Transfer-Encoding stand together; send one of them");
         if (strcasecmp(fields->transfer_encoding, "chunked"))
             return rl_fail(err, RL_E_NOT_IMPLEMENTED, "Transfer-Encoding",
-                           "the transfer coding '%.64s' is not known; send chunked or a Content-Length", fields->transfer_encoding);
+                           "the transfer coding '%.64s' is not known; send chunked or a Content-Length",
+                           fields->transfer_encoding);
         *ret_has_body = true;
         return 0;
     }
@@ -79,11 +83,13 @@ int http_check_framing(const struct http_fields *fields, size_t max, bool *ret_h
     }
     size_t digits = strspn(length, "0123456789");
     if (digits == 0 || length[digits])
-        return rl_fail(err, RL_E_BAD_REQUEST, "Content-Length", "Content-Length '%.64s' is not a decimal number", length);
+        return rl_fail(err, RL_E_BAD_REQUEST, "Content-Length", "Content-Length '%.64s' is not a decimal number",
+                       length);
     int64_t bytes = 0;
     length += strspn(length, "0");
     if (*length && (rl_parse_i64(length, 0, INT64_MAX, &bytes) || (uint64_t)bytes > max))
-        return rl_fail(err, RL_E_TOO_LARGE, "Content-Length", "the body has %.32s bytes; at most %zu are taken", length, max);
+        return rl_fail(err, RL_E_TOO_LARGE, "Content-Length", "the body has %.32s bytes; at most %zu are taken", length,
+                       max);
     *ret_has_body = bytes > 0;
     return 0;
 }
@@ -125,7 +131,8 @@ bool http_host_allowed(const char *host, const char *const *allowed, size_t allo
     size_t len = host_name_len(host);
     if (len == 0)
         return false;
-    if ((len == 9 && !strncasecmp(host, "localhost", 9)) || (len == 5 && !strncmp(host, "[::1]", 5)) || is_loopback_v4(host, len))
+    if ((len == 9 && !strncasecmp(host, "localhost", 9)) || (len == 5 && !strncmp(host, "[::1]", 5)) ||
+        is_loopback_v4(host, len))
         return true;
     for (size_t i = 0; i < allowed_count; i++)
         if (strlen(allowed[i]) == len && !strncasecmp(allowed[i], host, len))
@@ -184,9 +191,11 @@ int http_check_idempotency_key(const char *key, struct rl_err *err)
 {
     size_t len = strlen(key);
     if (len < 1 || len > 128)
-        return rl_fail(err, RL_E_BAD_FIELD, "Idempotency-Key", "Idempotency-Key has %zu characters; 1 to 128 are taken", len);
+        return rl_fail(err, RL_E_BAD_FIELD, "Idempotency-Key", "Idempotency-Key has %zu characters; 1 to 128 are taken",
+                       len);
     for (size_t i = 0; i < len; i++)
         if (key[i] < 0x20 || key[i] > 0x7e)
-            return rl_fail(err, RL_E_BAD_FIELD, "Idempotency-Key", "Idempotency-Key has a byte outside printable ASCII");
+            return rl_fail(err, RL_E_BAD_FIELD, "Idempotency-Key",
+                           "Idempotency-Key has a byte outside printable ASCII");
     return 0;
 }

@@ -1,7 +1,9 @@
-/* The HTTP server: GNU libmicrohttpd in external epoll mode inside server/loop.h's loop. One thread; no suspended connections.
+/* The HTTP server: GNU libmicrohttpd in external epoll mode inside server/loop.h's loop. One thread; no suspended
+ * connections.
  *
- * It checks what every request must obey before a route sees it (framing, Host, Origin, who asks, media type, sizes, deadlines);
- * routes.h answers the rest. libmicrohttpd answers by itself only what it cannot parse at all (plain 400, 431, 505). */
+ * It checks what every request must obey before a route sees it (framing, Host, Origin, who asks, media type, sizes,
+ * deadlines); routes.h answers the rest. libmicrohttpd answers by itself only what it cannot parse at all (plain 400,
+ * 431, 505). */
 #ifndef SERVER_HTTP_MHD_H
 #define SERVER_HTTP_MHD_H
 

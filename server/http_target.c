@@ -1,5 +1,5 @@
-/* Request targets: from the raw bytes of the request line to a decoded path and parameters. The library's own decoding is not used, since it
- * cuts at %00 and keeps dot segments (libmicrohttpd 0.9.75, seen 2026-11-29). */
+/* Request targets: from the raw bytes of the request line to a decoded path and parameters. The library's own decoding
+ * is not used, since it cuts at %00 and keeps dot segments (libmicrohttpd 0.9.75, seen 2026-11-29). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,8 @@ static int decode(char *text, bool plus, struct rl_err *err)
             int high = hex_digit(in[1]);
             int low = high < 0 ? -1 : hex_digit(in[2]);
             if (low < 0)
-                return rl_fail(err, RL_E_BAD_REQUEST, NULL, "the address has a '%%' that two hexadecimal digits do not follow");
+                return rl_fail(err, RL_E_BAD_REQUEST, NULL,
+                               "the address has a '%%' that two hexadecimal digits do not follow");
             c = (unsigned char)(high * 16 + low);
             in += 2;
             if (c < 0x20 || c == 0x7f)
@@ -79,8 +80,8 @@ static int parse_params(char *query, struct http_target *target, struct rl_err *
     return 0;
 }
 
-/* Copies raw into one allocation: the authority of an absolute-form target ("http://authority/path", which every server must take, RFC 9112,
- * 3.2.2), then path and query. Returns where the path starts, or NULL when memory ran out. */
+/* Copies raw into one allocation: the authority of an absolute-form target ("http://authority/path", which every server
+ * must take, RFC 9112, 3.2.2), then path and query. Returns where the path starts, or NULL when memory ran out. */
 static char *split(const char *raw, struct http_target *target)
 {
     size_t authority_len = 0;
@@ -109,11 +110,13 @@ static int check_bytes(const char *raw, struct rl_err *err)
 {
     size_t len = strlen(raw);
     if (len > LIMIT_URL_BYTES)
-        return rl_fail(err, RL_E_URI_TOO_LONG, NULL, "the address has %zu bytes; at most %u are taken", len, LIMIT_URL_BYTES);
+        return rl_fail(err, RL_E_URI_TOO_LONG, NULL, "the address has %zu bytes; at most %u are taken", len,
+                       LIMIT_URL_BYTES);
     for (const char *c = raw; *c; c++)
         if ((unsigned char)*c <= 0x20 || (unsigned char)*c >= 0x7f || *c == '#')
-            return rl_fail(err, RL_E_BAD_REQUEST, NULL, "the address has the byte 0x%02X, which must be written as %%%02X",
-                           (unsigned char)*c, (unsigned char)*c);
+            return rl_fail(err, RL_E_BAD_REQUEST, NULL,
+                           "the address has the byte 0x%02X, which must be written as %%%02X", (unsigned char)*c,
+                           (unsigned char)*c);
     return 0;
 }
 

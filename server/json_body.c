@@ -1,4 +1,5 @@
-/* See json_body.h. Jansson 2.14 refuses bad UTF-8, NUL escapes and duplicate keys when told to, but takes nesting to 2048. */
+/* See json_body.h. Jansson 2.14 refuses bad UTF-8, NUL escapes and duplicate keys when told to, but takes nesting to
+ * 2048. */
 #include "server/json_body.h"
 
 #include <string.h>
@@ -41,10 +42,12 @@ int json_body_parse(const char *data, size_t len, json_t **ret, struct rl_err *e
         return rl_fail(err, RL_E_BAD_JSON, NULL, "the body is not valid UTF-8");
     size_t depth = nesting(data, len);
     if (depth > LIMIT_JSON_DEPTH)
-        return rl_fail(err, RL_E_BAD_JSON, NULL, "the body is nested %zu deep; at most %u levels are taken", depth, LIMIT_JSON_DEPTH);
+        return rl_fail(err, RL_E_BAD_JSON, NULL, "the body is nested %zu deep; at most %u levels are taken", depth,
+                       LIMIT_JSON_DEPTH);
     json_t *json = json_loadb(data, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &why);
     if (!json)
-        return rl_fail(err, RL_E_BAD_JSON, NULL, "the body is not JSON: line %d, column %d: %s", why.line, why.column, why.text);
+        return rl_fail(err, RL_E_BAD_JSON, NULL, "the body is not JSON: line %d, column %d: %s", why.line, why.column,
+                       why.text);
     if (!json_is_object(json)) {
         json_decref(json);
         return rl_fail(err, RL_E_BAD_JSON, NULL, "the body is not a JSON object");

@@ -7,8 +7,9 @@
 
 #include "base/err.h"
 
-/* One JSON object in UTF-8 without NUL or duplicate keys, nested at most LIMIT_JSON_DEPTH deep; numbers finite and within 64 bits. A new
- * reference into *ret; else RL_E_BAD_JSON saying where and why. data may be NULL when len is 0. */
+/* One JSON object in UTF-8 without NUL or duplicate keys, nested at most LIMIT_JSON_DEPTH deep; numbers finite and
+ * within 64 bits. A new reference into *ret; else RL_E_BAD_JSON saying where and why. data may be NULL when len is 0.
+ */
 int json_body_parse(const char *data, size_t len, json_t **ret, struct rl_err *err);
 
 #endif

@@ -8,9 +8,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define SOCKETS_MAX  64u
-#define TIME_MS      3000
-#define BYTES_MAX    (64u * 1024u * 1024u)
+#define SOCKETS_MAX   64u
+#define TIME_MS       3000
+#define BYTES_MAX     (64u * 1024u * 1024u)
 #define READS_AT_ONCE 16 /* of sizeof(sink): the loop is shared */
 
 struct entry {

@@ -1,5 +1,5 @@
-/* Lingering close: a socket closed with unread bytes sends a reset, which can destroy the answer that the peer has not read yet. These read and
- * drop what still comes, for a bounded time and number of bytes, and then close. */
+/* Lingering close: a socket closed with unread bytes sends a reset, which can destroy the answer that the peer has not
+ * read yet. These read and drop what still comes, for a bounded time and number of bytes, and then close. */
 #ifndef SERVER_LINGER_H
 #define SERVER_LINGER_H
 

@@ -29,7 +29,8 @@ static int parse(const char *text, union address *ret, struct rl_err *err)
     size_t len = colon ? (size_t)(colon - text) : 0;
     memset(ret, 0, sizeof(*ret));
     if (!colon || len == 0 || len >= sizeof(host) || rl_parse_i64(colon + 1, 0, 65535, &port))
-        return rl_fail(err, RL_E_USAGE, "listen", "--listen '%s' is not ADDRESS:PORT, such as 127.0.0.1:8049 or [::1]:8049", text);
+        return rl_fail(err, RL_E_USAGE, "listen",
+                       "--listen '%s' is not ADDRESS:PORT, such as 127.0.0.1:8049 or [::1]:8049", text);
     memcpy(host, text, len);
     host[len] = '\0';
     if (!strcmp(host, "localhost"))
@@ -93,7 +94,8 @@ int listen_tcp(const char *text, char ret_name[80], bool *ret_loopback, int *ret
     fd = socket(address.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) ||
         (!v4 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof(one))) ||
-        bind(fd, &address.any, v4 ? sizeof(address.v4) : sizeof(address.v6)) || listen(fd, BACKLOG) || socket_name(fd, ret_name)) {
+        bind(fd, &address.any, v4 ? sizeof(address.v4) : sizeof(address.v6)) || listen(fd, BACKLOG) ||
+        socket_name(fd, ret_name)) {
         rl_fail(err, RL_E_LISTEN, "listen", "cannot listen on %s: %s", text, strerror(errno));
         if (fd >= 0)
             close(fd);
@@ -125,7 +127,8 @@ int listen_unix(const char *path, int *ret_fd, struct rl_err *err)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     if (*path == '\0' || strlen(path) >= sizeof(address.sun_path))
-        return rl_fail(err, RL_E_USAGE, "listen-unix", "--listen-unix '%s' is not 1 to %zu bytes long", path, sizeof(address.sun_path) - 1);
+        return rl_fail(err, RL_E_USAGE, "listen-unix", "--listen-unix '%s' is not 1 to %zu bytes long", path,
+                       sizeof(address.sun_path) - 1);
     memcpy(address.sun_path, path, strlen(path) + 1);
     if (clear_stale(&address, err))
         return -1;

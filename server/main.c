@@ -73,10 +73,13 @@ static int watch_signals(struct daemon *daemon, struct rl_err *err)
 static int check_measure(const struct options *options, struct rl_err *err)
 {
     struct stat st;
-    if (options->measure_exec && (stat(options->measure_exec, &st) || !S_ISREG(st.st_mode) || access(options->measure_exec, X_OK)))
-        return rl_fail(err, RL_E_MEASURE_START, "measure-exec", "there is no measuring program at %s", options->measure_exec);
+    if (options->measure_exec &&
+        (stat(options->measure_exec, &st) || !S_ISREG(st.st_mode) || access(options->measure_exec, X_OK)))
+        return rl_fail(err, RL_E_MEASURE_START, "measure-exec", "there is no measuring program at %s",
+                       options->measure_exec);
     if (options->replay && (stat(options->replay, &st) || S_ISDIR(st.st_mode) || access(options->replay, R_OK)))
-        return rl_fail(err, RL_E_REPLAY_OPEN, "replay", "cannot read the recording %s: %s", options->replay, strerror(errno ? errno : EISDIR));
+        return rl_fail(err, RL_E_REPLAY_OPEN, "replay", "cannot read the recording %s: %s", options->replay,
+                       strerror(errno ? errno : EISDIR));
     return 0;
 }
 
@@ -88,7 +91,8 @@ static int check_network(const struct options *options, struct rl_err *err)
     if (listen_parse(options->listen, &loopback, err))
         return -1;
     if (!loopback && !options->token_file && !options->open_network)
-        return rl_fail(err, RL_E_USAGE, "listen", "--listen %s is not a loopback address: give --token-file, or --open-network to let anyone read",
+        return rl_fail(err, RL_E_USAGE, "listen",
+                       "--listen %s is not a loopback address: give --token-file, or --open-network to let anyone read",
                        options->listen);
     return 0;
 }
@@ -112,7 +116,8 @@ static size_t allowed_hosts(struct daemon *daemon)
         daemon->hosts[count] = daemon->options.allow_host[count];
     const char *colon = strrchr(daemon->address, ':');
     if (colon && strncmp(daemon->address, "0.0.0.0:", 8) && strncmp(daemon->address, "[::]:", 5)) {
-        snprintf(daemon->address_host, sizeof(daemon->address_host), "%.*s", (int)(colon - daemon->address), daemon->address);
+        snprintf(daemon->address_host, sizeof(daemon->address_host), "%.*s", (int)(colon - daemon->address),
+                 daemon->address);
         daemon->hosts[count++] = daemon->address_host;
     }
     return count;
@@ -122,7 +127,8 @@ static int start_listening(struct daemon *daemon, struct rl_err *err)
 {
     const struct options *options = &daemon->options;
     bool loopback;
-    if (strcmp(options->listen, "none") && listen_tcp(options->listen, daemon->address, &loopback, &daemon->tcp_fd, err))
+    if (strcmp(options->listen, "none") &&
+        listen_tcp(options->listen, daemon->address, &loopback, &daemon->tcp_fd, err))
         return -1;
     return options->listen_unix ? listen_unix(options->listen_unix, &daemon->unix_fd, err) : 0;
 }
@@ -145,16 +151,20 @@ static int start_http(struct daemon *daemon, struct rl_err *err)
 static int start(struct daemon *daemon, struct rl_err *err)
 {
     const struct options *options = &daemon->options;
-    struct jobs_config jobs = {options->measure_exec, options->measure_socket, options->replay, options->job_timeout_s * 1000};
+    struct jobs_config jobs = {options->measure_exec, options->measure_socket, options->replay,
+                               options->job_timeout_s * 1000};
 
     if (check_network(options, err) || check_measure(options, err) ||
-        auth_new(options->token_file, options->open_loopback, options->open_network, &daemon->auth, err) || load_page(daemon, err))
+        auth_new(options->token_file, options->open_loopback, options->open_network, &daemon->auth, err) ||
+        load_page(daemon, err))
         return -1;
     /* The address before the database: of two daemons by mistake, the second must not touch the first's file. */
-    if (start_listening(daemon, err) || store_open(options->database, false, &daemon->store, err) || loop_new(&daemon->loop, err) ||
-        watch_signals(daemon, err) || jobs_new(&jobs, daemon->store, daemon->loop, &daemon->jobs, err))
+    if (start_listening(daemon, err) || store_open(options->database, false, &daemon->store, err) ||
+        loop_new(&daemon->loop, err) || watch_signals(daemon, err) ||
+        jobs_new(&jobs, daemon->store, daemon->loop, &daemon->jobs, err))
         return -1;
-    daemon->routes = (struct routes){.jobs = daemon->jobs, .store = daemon->store, .files = daemon->files, .started_ns = rl_monotonic_ns()};
+    daemon->routes = (struct routes){
+        .jobs = daemon->jobs, .store = daemon->store, .files = daemon->files, .started_ns = rl_monotonic_ns()};
     if (start_http(daemon, err))
         return -1;
     if (daemon->tcp_fd >= 0)
@@ -197,7 +207,8 @@ static int maintain(const struct options *options, struct rl_err *err)
         return -1;
     int rc = options->check ? store_check_integrity(store, err) : 0;
     if (rc == 0)
-        printf("%s: schema version %d%s\n", options->database, store_schema_version(store), options->check ? ", integrity ok" : "");
+        printf("%s: schema version %d%s\n", options->database, store_schema_version(store),
+               options->check ? ", integrity ok" : "");
     store_close(store);
     return rc;
 }

@@ -27,28 +27,35 @@ static const struct option_spec {
      "address for HTTP, or none (default 127.0.0.1:8049; port 0: a free one);\n"
      "anything but loopback needs --token-file or --open-network"},
     {"listen-unix", "PATH", TEXT, offsetof(struct options, listen_unix),
-     "also listen on a Unix socket, mode 0660; the daemon's user and root are\nadmins there, others who may open it submit"},
+     "also listen on a Unix socket, mode 0660; the daemon's user and root are\nadmins there, others who may open it "
+     "submit"},
     {"database", "FILE", TEXT, offsetof(struct options, database),
      "SQLite file (default rooflined.db in $STATE_DIRECTORY, else in the\ncurrent directory)"},
     {"measure-exec", "PATH", TEXT, offsetof(struct options, measure_exec),
      "measuring program to start for each job (default: roofline-measure\nbeside this program)"},
     {"measure-socket", "PATH", TEXT, offsetof(struct options, measure_socket),
      "Unix socket where something starts the measuring program per connection"},
-    {"replay", "RECORDING", TEXT, offsetof(struct options, replay), "measure nothing, replay a recording (not with --measure-socket)"},
+    {"replay", "RECORDING", TEXT, offsetof(struct options, replay),
+     "measure nothing, replay a recording (not with --measure-socket)"},
     {"static", "DIR", TEXT, offsetof(struct options, static_dir),
      "the page's files (default: ../share/rooflined/static or ../../static\nfrom this program), read once at start"},
     {"token-file", "FILE", TEXT, offsetof(struct options, token_file),
      "lines 'ID RIGHT SHA256': RIGHT is read, submit or admin, SHA256 that of\n"
      "the token, as of: printf %s \"$TOKEN\" | sha256sum"},
-    {"allow-host", "NAME", HOSTS, 0, "a Host name to answer for, beside loopback names; repeatable\n(ROOFLINED_ALLOW_HOST: separated by commas)"},
-    {"open-loopback", NULL, FLAG, offsetof(struct options, open_loopback), "anyone on this machine may submit and cancel jobs over TCP"},
-    {"open-network", NULL, FLAG, offsetof(struct options, open_network), "anyone who can reach the address may read (not submit)"},
+    {"allow-host", "NAME", HOSTS, 0,
+     "a Host name to answer for, beside loopback names; repeatable\n(ROOFLINED_ALLOW_HOST: separated by commas)"},
+    {"open-loopback", NULL, FLAG, offsetof(struct options, open_loopback),
+     "anyone on this machine may submit and cancel jobs over TCP"},
+    {"open-network", NULL, FLAG, offsetof(struct options, open_network),
+     "anyone who can reach the address may read (not submit)"},
     {"request-timeout", "SECONDS", SECONDS, offsetof(struct options, request_timeout_s),
      "whole time that a request may take to arrive (default 15)"},
-    {"idle-timeout", "SECONDS", SECONDS, offsetof(struct options, idle_timeout_s), "idle time of a kept connection (default 20)"},
+    {"idle-timeout", "SECONDS", SECONDS, offsetof(struct options, idle_timeout_s),
+     "idle time of a kept connection (default 20)"},
     {"job-timeout", "SECONDS", SECONDS, offsetof(struct options, job_timeout_s),
      "limit of a whole job, its phases' limits in proportion (default 600)"},
-    {"migrate", NULL, FLAG, offsetof(struct options, migrate), "bring the database to this version, whatever its size, and exit"},
+    {"migrate", NULL, FLAG, offsetof(struct options, migrate),
+     "bring the database to this version, whatever its size, and exit"},
     {"check", NULL, FLAG, offsetof(struct options, check), "check the database's integrity and exit"},
     {"verbose", NULL, FLAG, offsetof(struct options, verbose), "log every request on standard error"},
     {"help", NULL, FLAG, offsetof(struct options, help), "print this and exit"},
@@ -73,7 +80,8 @@ static int add_hosts(struct options *options, const char *list, struct rl_err *e
         if (len == 0 || len > 255 || memchr(list, '/', len) || memchr(list, ' ', len))
             return rl_fail(err, RL_E_USAGE, "allow-host", "--allow-host '%.100s' is not a host name", list);
         if (options->allow_host_count == OPTIONS_HOSTS_MAX)
-            return rl_fail(err, RL_E_USAGE, "allow-host", "--allow-host is given more than %u times", OPTIONS_HOSTS_MAX);
+            return rl_fail(err, RL_E_USAGE, "allow-host", "--allow-host is given more than %u times",
+                           OPTIONS_HOSTS_MAX);
         char *name = strndup(list, len);
         if (!name)
             return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for the options");
@@ -84,7 +92,8 @@ static int add_hosts(struct options *options, const char *list, struct rl_err *e
 }
 
 /* `what` names the source in messages: "--listen" or "ROOFLINED_LISTEN". */
-static int apply(struct options *options, const struct option_spec *spec, const char *what, const char *value, struct rl_err *err)
+static int apply(struct options *options, const struct option_spec *spec, const char *what, const char *value,
+                 struct rl_err *err)
 {
     void *slot = (char *)options + spec->offset;
     switch (spec->kind) {
@@ -95,7 +104,8 @@ static int apply(struct options *options, const struct option_spec *spec, const 
         return spec->kind == TEXT ? set_text(slot, value, err) : add_hosts(options, value, err);
     case SECONDS:
         if (rl_parse_i64(value, 1, TIMEOUT_MAX_S, slot))
-            return rl_fail(err, RL_E_USAGE, spec->name, "%s '%.64s' is not a number from 1 to %d", what, value, TIMEOUT_MAX_S);
+            return rl_fail(err, RL_E_USAGE, spec->name, "%s '%.64s' is not a number from 1 to %d", what, value,
+                           TIMEOUT_MAX_S);
         return 0;
     case FLAG:
         if (strcmp(value, "1") && strcmp(value, "0"))
@@ -138,7 +148,8 @@ static int read_command_line(struct options *options, int argc, char **argv, str
         size_t len = strncmp(arg, "--", 2) ? 0 : strcspn(arg + 2, "=");
         const struct option_spec *spec = len ? find(arg + 2, len) : NULL;
         if (!spec)
-            return rl_fail(err, RL_E_USAGE, NULL, len ? "unknown option '%.100s'" : "unexpected argument '%.100s'", arg);
+            return rl_fail(err, RL_E_USAGE, NULL, len ? "unknown option '%.100s'" : "unexpected argument '%.100s'",
+                           arg);
         const char *value = arg[2 + len] ? arg + 3 + len : NULL;
         char what[64];
         snprintf(what, sizeof(what), "--%s", spec->name);
@@ -180,12 +191,14 @@ static int fill_defaults(struct options *options, struct rl_err *err)
     options->static_given |= options->static_dir != NULL;
     if (!options->listen && !(options->listen = strdup("127.0.0.1:8049")))
         goto no_memory;
-    if (!options->database && asprintf(&options->database, "%s%srooflined.db", state && !strchr(state, ':') ? state : "",
-                                       state && !strchr(state, ':') ? "/" : "") < 0) {
+    if (!options->database &&
+        asprintf(&options->database, "%s%srooflined.db", state && !strchr(state, ':') ? state : "",
+                 state && !strchr(state, ':') ? "/" : "") < 0) {
         options->database = NULL;
         goto no_memory;
     }
-    if (!options->measure_exec && !options->measure_socket && !(options->measure_exec = beside_program("roofline-measure")))
+    if (!options->measure_exec && !options->measure_socket &&
+        !(options->measure_exec = beside_program("roofline-measure")))
         goto no_memory;
     if (!options->static_dir) {
         options->static_dir = beside_program("../share/rooflined/static");
@@ -204,9 +217,11 @@ no_memory:
 static int check_combination(const struct options *options, struct rl_err *err)
 {
     if (options->measure_exec && options->measure_socket)
-        return rl_fail(err, RL_E_USAGE, "measure-socket", "--measure-exec and --measure-socket stand together; give one of them");
+        return rl_fail(err, RL_E_USAGE, "measure-socket",
+                       "--measure-exec and --measure-socket stand together; give one of them");
     if (options->replay && options->measure_socket)
-        return rl_fail(err, RL_E_USAGE, "replay", "--replay needs --measure-exec; what listens on --measure-socket decides for itself");
+        return rl_fail(err, RL_E_USAGE, "replay",
+                       "--replay needs --measure-exec; what listens on --measure-socket decides for itself");
     if (!strcmp(options->listen ? options->listen : "", "none") && !options->listen_unix)
         return rl_fail(err, RL_E_USAGE, "listen", "--listen none without --listen-unix leaves nothing to listen on");
     return 0;
@@ -215,8 +230,8 @@ static int check_combination(const struct options *options, struct rl_err *err)
 int options_parse(int argc, char **argv, struct options *ret, struct rl_err *err)
 {
     struct options options = {.request_timeout_s = LIMIT_REQUEST_MS / 1000, .idle_timeout_s = LIMIT_IDLE_S};
-    if (read_environment(&options, err) || read_command_line(&options, argc, argv, err) || check_combination(&options, err) ||
-        fill_defaults(&options, err)) {
+    if (read_environment(&options, err) || read_command_line(&options, argc, argv, err) ||
+        check_combination(&options, err) || fill_defaults(&options, err)) {
         options_free(&options);
         return -1;
     }
@@ -238,13 +253,15 @@ void options_help(void)
     puts("Usage: rooflined [OPTION]…\n\nServes measured rooflines of this machine's NVIDIA GPUs over HTTP.\n");
     for (size_t i = 0; i < SPEC_COUNT; i++) {
         char head[64];
-        snprintf(head, sizeof(head), "--%s%s%s", specs[i].name, specs[i].arg ? " " : "", specs[i].arg ? specs[i].arg : "");
+        snprintf(head, sizeof(head), "--%s%s%s", specs[i].name, specs[i].arg ? " " : "",
+                 specs[i].arg ? specs[i].arg : "");
         printf("  %-26s", head);
         for (const char *c = specs[i].help; *c; c++)
             printf(*c == '\n' ? "%c%28s" : "%c", *c, "");
         putchar('\n');
     }
-    puts("\nEach option may also come from the environment: ROOFLINED_LISTEN for --listen, and so on (flags: 1 or 0).\n"
-         "The command line wins. SIGTERM and SIGINT end the daemon in order, a second one at once.\n"
-         "Exit status: 0, or as in sysexits(3): 64 usage, 65 bad data, 66 missing input, 70 defect, 71 system, 74 I/O.");
+    puts(
+        "\nEach option may also come from the environment: ROOFLINED_LISTEN for --listen, and so on (flags: 1 or 0).\n"
+        "The command line wins. SIGTERM and SIGINT end the daemon in order, a second one at once.\n"
+        "Exit status: 0, or as in sysexits(3): 64 usage, 65 bad data, 66 missing input, 70 defect, 71 system, 74 I/O.");
 }

@@ -1,4 +1,5 @@
-/* The daemon's options: from the command line, else from the environment (ROOFLINED_ and the option's name), else the default. */
+/* The daemon's options: from the command line, else from the environment (ROOFLINED_ and the option's name), else the
+ * default. */
 #ifndef SERVER_OPTIONS_H
 #define SERVER_OPTIONS_H
 

@@ -9,22 +9,33 @@
 #include "server/static_files.h"
 
 static const char *const job_list_params[] = {"state", "limit", "cursor", NULL};
-static const char *const run_list_params[] = {"device",   "driver",  "cuda",  "suite", "sizes", "source", "counters",
-                                              "outcome", "since", "until", "limit", "cursor", NULL};
+static const char *const run_list_params[] = {"device",  "driver", "cuda",  "suite", "sizes",  "source", "counters",
+                                              "outcome", "since",  "until", "limit", "cursor", NULL};
 static const char *const table_params[] = {"state", NULL};
 
 #define READS "GET, HEAD, OPTIONS"
 
 static const struct route table[] = {
-    {.path = "/api/v1/jobs", .allow = "GET, HEAD, POST, OPTIONS", .params = job_list_params, .read = AUTH_READ,
-     .get = jobs_route_list, .post = jobs_route_submit},
-    {.path = "/api/v1/jobs/{id}", .allow = "GET, HEAD, DELETE, OPTIONS", .read = AUTH_READ, .get = jobs_route_get,
+    {.path = "/api/v1/jobs",
+     .allow = "GET, HEAD, POST, OPTIONS",
+     .params = job_list_params,
+     .read = AUTH_READ,
+     .get = jobs_route_list,
+     .post = jobs_route_submit},
+    {.path = "/api/v1/jobs/{id}",
+     .allow = "GET, HEAD, DELETE, OPTIONS",
+     .read = AUTH_READ,
+     .get = jobs_route_get,
      .del = jobs_route_cancel},
     {.path = "/api/v1/jobs/{id}/transcript", .allow = READS, .read = AUTH_READ, .get = jobs_route_transcript},
     {.path = "/api/v1/runs", .allow = READS, .params = run_list_params, .read = AUTH_READ, .get = runs_route_list},
     {.path = "/api/v1/runs/{id}", .allow = READS, .read = AUTH_READ, .get = runs_route_get},
     {.path = "/api/v1/runs/{id}.csv", .allow = READS, .read = AUTH_READ, .get = runs_route_csv},
-    {.path = "/api/v1/runs/{id}/table", .allow = READS, .params = table_params, .read = AUTH_READ, .get = runs_route_table},
+    {.path = "/api/v1/runs/{id}/table",
+     .allow = READS,
+     .params = table_params,
+     .read = AUTH_READ,
+     .get = runs_route_table},
     {.path = "/api/v1/runs/{id}/samples", .allow = READS, .read = AUTH_READ, .get = runs_route_samples},
     {.path = "/api/v1/devices", .allow = READS, .read = AUTH_READ, .get = devices_route_list},
     {.path = "/api/v1/kernels", .allow = READS, .read = AUTH_READ, .get = kernels_route_list},
@@ -120,7 +131,8 @@ void route_answer(const struct route *route, struct routes *routes, const struct
     } else if (answer->body.failed) {
         rl_fail(&err, RL_E_NO_MEMORY, NULL, "the answer does not fit into memory");
         http_answer_error(answer, &err);
-    } else if (answer->etag[0] && request->fields.if_none_match && http_etag_matches(request->fields.if_none_match, answer->etag)) {
+    } else if (answer->etag[0] && request->fields.if_none_match &&
+               http_etag_matches(request->fields.if_none_match, answer->etag)) {
         rl_buf_clear(&answer->body);
         answer->fixed = NULL;
         answer->type = NULL;
@@ -141,7 +153,8 @@ int route_limit(const struct http_request *request, int *ret, struct rl_err *err
     const char *text = http_param(request, "limit");
     int64_t value = LIMIT_DEFAULT_ROWS;
     if (text && rl_parse_i64(text, 1, LIMIT_PAGE_ROWS, &value))
-        return rl_fail(err, RL_E_BAD_FIELD, "limit", "limit '%.32s' is not a number from 1 to %u", text, LIMIT_PAGE_ROWS);
+        return rl_fail(err, RL_E_BAD_FIELD, "limit", "limit '%.32s' is not a number from 1 to %u", text,
+                       LIMIT_PAGE_ROWS);
     *ret = (int)value;
     return 0;
 }

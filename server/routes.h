@@ -23,13 +23,16 @@ struct route {
     const char *allow;         /* methods as the Allow header writes them */
     const char *const *params; /* known query parameters, NULL-terminated; NULL: none */
     enum auth_right read;      /* right that GET and HEAD need; AUTH_NONE: public */
-    int (*get)(struct routes *routes, const struct http_request *request, struct http_answer *answer, struct rl_err *err);
-    int (*post)(struct routes *routes, const struct http_request *request, struct http_answer *answer, struct rl_err *err);
-    int (*del)(struct routes *routes, const struct http_request *request, struct http_answer *answer, struct rl_err *err);
+    int (*get)(struct routes *routes, const struct http_request *request, struct http_answer *answer,
+               struct rl_err *err);
+    int (*post)(struct routes *routes, const struct http_request *request, struct http_answer *answer,
+                struct rl_err *err);
+    int (*del)(struct routes *routes, const struct http_request *request, struct http_answer *answer,
+               struct rl_err *err);
 };
 
-/* The route of a decoded path, or NULL. *ret_id (may point into path) and its length are set when the route has an {id}. Exact names of static
- * files are routes as well. */
+/* The route of a decoded path, or NULL. *ret_id (may point into path) and its length are set when the route has an
+ * {id}. Exact names of static files are routes as well. */
 const struct route *routes_find(const struct routes *routes, const char *path, const char **ret_id, size_t *ret_id_len);
 bool route_allows(const struct route *route, enum http_method method);
 /* Unknown query parameters → RL_E_UNKNOWN_FIELD. */
@@ -46,7 +49,8 @@ route_handler health_route_alive, health_route_ready, health_route_metrics, heal
 route_handler static_route_get;
 
 /* Shared by handlers. */
-int route_id(const struct http_request *request, int64_t *ret, struct rl_err *err); /* RL_E_NOT_FOUND when out of range */
+int route_id(const struct http_request *request, int64_t *ret,
+             struct rl_err *err); /* RL_E_NOT_FOUND when out of range */
 /* limit= in [1, LIMIT_PAGE_ROWS], default LIMIT_DEFAULT_ROWS; else RL_E_BAD_FIELD. */
 int route_limit(const struct http_request *request, int *ret, struct rl_err *err);
 /* Takes over json (NULL: RL_E_NO_MEMORY) and makes it the answer's body. */

@@ -17,13 +17,17 @@ static double uptime_s(const struct routes *routes)
     return (double)(rl_monotonic_ns() - routes->started_ns) / 1e9;
 }
 
-int health_route_alive(struct routes *routes, const struct http_request *request, struct http_answer *answer, struct rl_err *err)
+int health_route_alive(struct routes *routes, const struct http_request *request, struct http_answer *answer,
+                       struct rl_err *err)
 {
     (void)request;
-    return route_json(answer, 200, json_pack("{s:s, s:s, s:f}", "status", "ok", "build", RL_BUILD_ID, "uptime_s", uptime_s(routes)), err);
+    return route_json(answer, 200,
+                      json_pack("{s:s, s:s, s:f}", "status", "ok", "build", RL_BUILD_ID, "uptime_s", uptime_s(routes)),
+                      err);
 }
 
-int health_route_ready(struct routes *routes, const struct http_request *request, struct http_answer *answer, struct rl_err *err)
+int health_route_ready(struct routes *routes, const struct http_request *request, struct http_answer *answer,
+                       struct rl_err *err)
 {
     (void)request;
     bool ready = false;
@@ -36,39 +40,55 @@ int health_route_ready(struct routes *routes, const struct http_request *request
     return 0;
 }
 
-int health_route_metrics(struct routes *routes, const struct http_request *request, struct http_answer *answer, struct rl_err *err)
+int health_route_metrics(struct routes *routes, const struct http_request *request, struct http_answer *answer,
+                         struct rl_err *err)
 {
     (void)request;
     (void)err;
     struct rl_buf *out = &answer->body;
     const struct http_counts *counts = routes->counts;
 
-    rl_buf_printf(out, "# HELP rooflined_build_info The program's build.\n# TYPE rooflined_build_info gauge\n"
-                       "rooflined_build_info{build=\"%s\"} 1\n", RL_BUILD_ID);
-    rl_buf_printf(out, "# HELP rooflined_uptime_seconds Time since the start.\n# TYPE rooflined_uptime_seconds gauge\n"
-                       "rooflined_uptime_seconds %.3f\n", uptime_s(routes));
+    rl_buf_printf(out,
+                  "# HELP rooflined_build_info The program's build.\n# TYPE rooflined_build_info gauge\n"
+                  "rooflined_build_info{build=\"%s\"} 1\n",
+                  RL_BUILD_ID);
+    rl_buf_printf(out,
+                  "# HELP rooflined_uptime_seconds Time since the start.\n# TYPE rooflined_uptime_seconds gauge\n"
+                  "rooflined_uptime_seconds %.3f\n",
+                  uptime_s(routes));
     rl_buf_puts(out, "# HELP rooflined_jobs Stored jobs by state.\n# TYPE rooflined_jobs gauge\n");
     for (int state = 0; state < JOB_STATE_COUNT; state++) {
         int64_t count = store_job_count(routes->store, (enum job_state)state);
         if (count >= 0) /* a count that could not be had is absent, not 0 */
-            rl_buf_printf(out, "rooflined_jobs{state=\"%s\"} %lld\n", job_state_name((enum job_state)state), (long long)count);
+            rl_buf_printf(out, "rooflined_jobs{state=\"%s\"} %lld\n", job_state_name((enum job_state)state),
+                          (long long)count);
     }
-    rl_buf_printf(out, "# HELP rooflined_queue_limit Jobs that may be queued at once.\n# TYPE rooflined_queue_limit gauge\n"
-                       "rooflined_queue_limit %d\n", LIMIT_QUEUED_JOBS);
-    rl_buf_printf(out, "# HELP rooflined_http_connections Open HTTP connections.\n# TYPE rooflined_http_connections gauge\n"
-                       "rooflined_http_connections %u\n", counts->connections);
-    rl_buf_printf(out, "# HELP rooflined_http_connections_refused_total Connections over the limit.\n"
-                       "# TYPE rooflined_http_connections_refused_total counter\n"
-                       "rooflined_http_connections_refused_total %llu\n", (unsigned long long)counts->refused_connections);
-    rl_buf_puts(out, "# HELP rooflined_http_requests_total Requests by status.\n# TYPE rooflined_http_requests_total counter\n");
+    rl_buf_printf(out,
+                  "# HELP rooflined_queue_limit Jobs that may be queued at once.\n# TYPE rooflined_queue_limit gauge\n"
+                  "rooflined_queue_limit %d\n",
+                  LIMIT_QUEUED_JOBS);
+    rl_buf_printf(out,
+                  "# HELP rooflined_http_connections Open HTTP connections.\n# TYPE rooflined_http_connections gauge\n"
+                  "rooflined_http_connections %u\n",
+                  counts->connections);
+    rl_buf_printf(out,
+                  "# HELP rooflined_http_connections_refused_total Connections over the limit.\n"
+                  "# TYPE rooflined_http_connections_refused_total counter\n"
+                  "rooflined_http_connections_refused_total %llu\n",
+                  (unsigned long long)counts->refused_connections);
+    rl_buf_puts(
+        out,
+        "# HELP rooflined_http_requests_total Requests by status.\n# TYPE rooflined_http_requests_total counter\n");
     for (int status = 0; status < 600; status++)
         if (counts->by_status[status])
-            rl_buf_printf(out, "rooflined_http_requests_total{status=\"%d\"} %llu\n", status, (unsigned long long)counts->by_status[status]);
+            rl_buf_printf(out, "rooflined_http_requests_total{status=\"%d\"} %llu\n", status,
+                          (unsigned long long)counts->by_status[status]);
     answer->type = "text/plain; version=0.0.4; charset=utf-8";
     return 0;
 }
 
-int health_route_openapi(struct routes *routes, const struct http_request *request, struct http_answer *answer, struct rl_err *err)
+int health_route_openapi(struct routes *routes, const struct http_request *request, struct http_answer *answer,
+                         struct rl_err *err)
 {
     (void)routes;
     (void)request;
@@ -82,7 +102,8 @@ int health_route_openapi(struct routes *routes, const struct http_request *reque
     return 0;
 }
 
-int static_route_get(struct routes *routes, const struct http_request *request, struct http_answer *answer, struct rl_err *err)
+int static_route_get(struct routes *routes, const struct http_request *request, struct http_answer *answer,
+                     struct rl_err *err)
 {
     const struct static_file *file = static_files_find(routes->files, request->target.path);
     if (!file) /* routes_find found it */

@@ -28,7 +28,8 @@ static int answer_job(struct routes *routes, int64_t id, int status, struct http
     return route_json(answer, status, view, err);
 }
 
-int jobs_route_submit(struct routes *routes, const struct http_request *request, struct http_answer *answer, struct rl_err *err)
+int jobs_route_submit(struct routes *routes, const struct http_request *request, struct http_answer *answer,
+                      struct rl_err *err)
 {
     const char *key = request->fields.idempotency_key;
     json_t *body = NULL;
@@ -81,7 +82,8 @@ static int cursor_read(const char *cursor, const char *state, int64_t *ret, stru
         return rl_fail(err, RL_E_BAD_CURSOR, "cursor", "the cursor is not one that this list gave");
     cursor_write(state, id, expected);
     if (strcmp(expected, cursor))
-        return rl_fail(err, RL_E_BAD_CURSOR, "cursor", "the cursor is not one that this list gave, or it belongs to another state=");
+        return rl_fail(err, RL_E_BAD_CURSOR, "cursor",
+                       "the cursor is not one that this list gave, or it belongs to another state=");
     *ret = id;
     return 0;
 }
@@ -105,7 +107,8 @@ static int add_job(void *arg, const struct store_job *job)
     return 0;
 }
 
-int jobs_route_list(struct routes *routes, const struct http_request *request, struct http_answer *answer, struct rl_err *err)
+int jobs_route_list(struct routes *routes, const struct http_request *request, struct http_answer *answer,
+                    struct rl_err *err)
 {
     const char *name = http_param(request, "state"), *cursor = http_param(request, "cursor");
     enum job_state state = JOB_QUEUED;
@@ -114,7 +117,8 @@ int jobs_route_list(struct routes *routes, const struct http_request *request, s
     bool more;
 
     if (name && job_state_from_name(name, &state))
-        return rl_fail(err, RL_E_BAD_FIELD, "state", "state '%.32s' is not queued, running, done, failed, cancelled or interrupted", name);
+        return rl_fail(err, RL_E_BAD_FIELD, "state",
+                       "state '%.32s' is not queued, running, done, failed, cancelled or interrupted", name);
     if (route_limit(request, &limit, err) || (cursor && cursor_read(cursor, name, &before, err)))
         return -1;
     struct list list = {routes->jobs, json_array(), 0, err};
@@ -130,7 +134,8 @@ int jobs_route_list(struct routes *routes, const struct http_request *request, s
     return route_json(answer, 200, json_pack("{s:o, s:s?}", "items", list.items, "next", more ? next : NULL), err);
 }
 
-int jobs_route_get(struct routes *routes, const struct http_request *request, struct http_answer *answer, struct rl_err *err)
+int jobs_route_get(struct routes *routes, const struct http_request *request, struct http_answer *answer,
+                   struct rl_err *err)
 {
     int64_t id;
     if (route_id(request, &id, err))
@@ -138,10 +143,12 @@ int jobs_route_get(struct routes *routes, const struct http_request *request, st
     return answer_job(routes, id, 200, answer, err);
 }
 
-int jobs_route_cancel(struct routes *routes, const struct http_request *request, struct http_answer *answer, struct rl_err *err)
+int jobs_route_cancel(struct routes *routes, const struct http_request *request, struct http_answer *answer,
+                      struct rl_err *err)
 {
     int64_t id;
-    if (route_id(request, &id, err) || jobs_cancel(routes->jobs, request->who.id, request->who.right >= AUTH_ADMIN, id, err) ||
+    if (route_id(request, &id, err) ||
+        jobs_cancel(routes->jobs, request->who.id, request->who.right >= AUTH_ADMIN, id, err) ||
         answer_job(routes, id, 200, answer, err))
         return -1;
     if (answer->retry_after_s) /* still running: it is cancelled once its process is gone */
@@ -168,7 +175,8 @@ static void escape_controls(const char *text, size_t len, struct rl_buf *out)
     rl_buf_add(out, text + plain, len - plain);
 }
 
-int jobs_route_transcript(struct routes *routes, const struct http_request *request, struct http_answer *answer, struct rl_err *err)
+int jobs_route_transcript(struct routes *routes, const struct http_request *request, struct http_answer *answer,
+                          struct rl_err *err)
 {
     struct store_job job;
     int64_t id;
@@ -177,7 +185,8 @@ int jobs_route_transcript(struct routes *routes, const struct http_request *requ
     bool may = request->who.right >= AUTH_ADMIN || !strcmp(job.principal, request->who.id);
     store_job_fini(&job);
     if (!may)
-        return rl_fail(err, RL_E_FORBIDDEN, NULL, "the transcript of job %lld is for its owner and for admins", (long long)id);
+        return rl_fail(err, RL_E_FORBIDDEN, NULL, "the transcript of job %lld is for its owner and for admins",
+                       (long long)id);
     struct rl_buf text;
     rl_buf_init(&text, 4 * (size_t)LIMIT_TRANSCRIPT_BYTES);
     int rc = jobs_transcript(routes->jobs, id, &text, err);

@@ -12,7 +12,8 @@
 #define IMMUTABLE "private, no-cache" /* a run never changes, but who may read it can */
 
 /* Sets *ret to the parameter when it is one of the words of list ("a|b|c"); NULL when absent. */
-static int one_of(const struct http_request *request, const char *name, const char *list, const char **ret, struct rl_err *err)
+static int one_of(const struct http_request *request, const char *name, const char *list, const char **ret,
+                  struct rl_err *err)
 {
     const char *value = http_param(request, name);
     *ret = NULL;
@@ -55,12 +56,14 @@ static int time_of(const struct http_request *request, const char *name, int64_t
     int64_t ms = 0;
     /* 0 means "no bound" to the store; nothing was measured in 1970. */
     if (value && (rl_time_parse(value, &ms) || ms <= 0))
-        return rl_fail(err, RL_E_BAD_FIELD, name, "%s '%.64s' is not an RFC 3339 time or a date YYYY-MM-DD after 1970-01-01", name, value);
+        return rl_fail(err, RL_E_BAD_FIELD, name,
+                       "%s '%.64s' is not an RFC 3339 time or a date YYYY-MM-DD after 1970-01-01", name, value);
     *ret = ms;
     return 0;
 }
 
-int runs_route_list(struct routes *routes, const struct http_request *request, struct http_answer *answer, struct rl_err *err)
+int runs_route_list(struct routes *routes, const struct http_request *request, struct http_answer *answer,
+                    struct rl_err *err)
 {
     struct store_run_filter filter = {0};
     if (word(request, "device", 128, &filter.device, err) || word(request, "driver", 32, &filter.driver, err) ||
@@ -87,7 +90,8 @@ static void set_etag(struct http_answer *answer)
     answer->cache = IMMUTABLE;
 }
 
-int runs_route_get(struct routes *routes, const struct http_request *request, struct http_answer *answer, struct rl_err *err)
+int runs_route_get(struct routes *routes, const struct http_request *request, struct http_answer *answer,
+                   struct rl_err *err)
 {
     int64_t id;
     if (route_id(request, &id, err) || store_run_document(routes->store, id, &answer->body, err))
@@ -96,7 +100,8 @@ int runs_route_get(struct routes *routes, const struct http_request *request, st
     return 0;
 }
 
-int runs_route_samples(struct routes *routes, const struct http_request *request, struct http_answer *answer, struct rl_err *err)
+int runs_route_samples(struct routes *routes, const struct http_request *request, struct http_answer *answer,
+                       struct rl_err *err)
 {
     int64_t id;
     if (route_id(request, &id, err) || store_run_samples(routes->store, id, &answer->body, err))
@@ -106,7 +111,8 @@ int runs_route_samples(struct routes *routes, const struct http_request *request
 }
 
 /* The stored document as a struct. The store added id and job in front of what gpu/record wrote. */
-static int load_run(struct routes *routes, const struct http_request *request, int64_t *ret_id, struct rl_run **ret, struct rl_err *err)
+static int load_run(struct routes *routes, const struct http_request *request, int64_t *ret_id, struct rl_run **ret,
+                    struct rl_err *err)
 {
     struct rl_buf text;
     json_t *document = NULL;
@@ -137,7 +143,8 @@ out:
     return rc;
 }
 
-int runs_route_table(struct routes *routes, const struct http_request *request, struct http_answer *answer, struct rl_err *err)
+int runs_route_table(struct routes *routes, const struct http_request *request, struct http_answer *answer,
+                     struct rl_err *err)
 {
     struct rl_run *run;
     const char *state;
@@ -154,7 +161,8 @@ int runs_route_table(struct routes *routes, const struct http_request *request, 
     return 0;
 }
 
-int runs_route_csv(struct routes *routes, const struct http_request *request, struct http_answer *answer, struct rl_err *err)
+int runs_route_csv(struct routes *routes, const struct http_request *request, struct http_answer *answer,
+                   struct rl_err *err)
 {
     struct rl_run *run;
     int64_t id;

@@ -63,11 +63,13 @@ static int read_all(int fd, unsigned char *data, size_t len)
     return 0;
 }
 
-static int add_file(struct static_files *files, int fd, size_t len, const char *url, const char *type, struct rl_err *err)
+static int add_file(struct static_files *files, int fd, size_t len, const char *url, const char *type,
+                    struct rl_err *err)
 {
     char hash[65];
     if (files->count == FILES_MAX || len > BYTES_MAX - files->bytes)
-        return rl_fail(err, RL_E_IO, "static", "the page's folder has more than %u files or %u bytes", FILES_MAX, BYTES_MAX);
+        return rl_fail(err, RL_E_IO, "static", "the page's folder has more than %u files or %u bytes", FILES_MAX,
+                       BYTES_MAX);
     struct static_file *grown = reallocarray(files->items, files->count + 1, sizeof(*grown));
     if (!grown)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for the page's files");
@@ -87,14 +89,17 @@ static int add_file(struct static_files *files, int fd, size_t len, const char *
 
 static int load_dir(struct static_files *files, int dir_fd, const char *url, int depth, struct rl_err *err);
 
-static int load_entry(struct static_files *files, int dir_fd, const char *name, const char *url, int depth, struct rl_err *err)
+static int load_entry(struct static_files *files, int dir_fd, const char *name, const char *url, int depth,
+                      struct rl_err *err)
 {
     struct stat st;
     char path[URL_MAX];
     /* Symbolic links are left out (ELOOP): what is served lies in the folder itself. */
     int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0)
-        return errno == ELOOP ? 0 : rl_fail(err, RL_E_IO, "static", "cannot open the page's file %s%s: %s", url, name, strerror(errno));
+        return errno == ELOOP ? 0
+                              : rl_fail(err, RL_E_IO, "static", "cannot open the page's file %s%s: %s", url, name,
+                                        strerror(errno));
     int rc = -1;
     if (fstat(fd, &st)) {
         rl_fail(err, RL_E_IO, "static", "cannot read the page's file %s%s: %s", url, name, strerror(errno));

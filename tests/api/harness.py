@@ -123,6 +123,16 @@ class Daemon:
     def descriptors(self):
         return len(os.listdir("/proc/%d/fd" % self.process.pid))
 
+    def settled_descriptors(self):
+        """Once the connections of earlier requests are closed on the daemon's side as well."""
+        seen = []
+
+        def steady():
+            seen.append(self.descriptors())
+            return len(seen) > 10 and len(set(seen[-10:])) == 1
+        self.wait_for(steady, "a steady number of descriptors")
+        return seen[-1]
+
     def kill(self):
         if self.process.poll() is None:
             self.process.kill()

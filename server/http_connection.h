@@ -1,0 +1,52 @@
+/* What the server keeps about each connection: who is at the other end, deadlines, limits, and answers written past the
+ * HTTP library. Knows sockets and the loop, not the library. */
+#ifndef SERVER_HTTP_CONNECTION_H
+#define SERVER_HTTP_CONNECTION_H
+
+#include <netinet/in.h>
+
+#include "server/http.h"
+#include "server/http_mhd.h"
+#include "server/linger.h"
+
+struct http_connection {
+    struct http_connection *next, *prev;
+    struct http_connections *all;
+    int fd; /* the library's */
+    struct auth_peer peer;
+    struct in6_addr address; /* or the uid, for the limit per address */
+    struct loop_source *timer;
+    int64_t due_ns; /* when time is over */
+    bool idle;      /* between requests: closed without a word when time is over */
+    bool answered;  /* the answer is on its way */
+    bool surplus;   /* over a limit: its first request is answered 503 */
+    bool linger;    /* bytes of the peer may be left unread */
+};
+
+struct http_connections {
+    const struct http_config *config;
+    struct loop *loop;
+    struct lingering *linger;
+    struct http_connection *first;
+    struct http_counts counts;
+};
+
+/* A new connection on fd, its first deadline running; NULL when memory ran out. */
+struct http_connection *http_connection_open(struct http_connections *all, int fd, bool is_unix);
+void http_connection_close(struct http_connection *connection);
+/* Ends the connection after a time unless it is set anew; an unanswered request gets 408 then. */
+void http_connection_deadline(struct http_connection *connection, int64_t after_ms);
+/* Ends the connection when the peer has said that nothing more will come and all it sent has been read. */
+void http_connection_end_if_ended(const struct http_connection *connection);
+
+/* Writes an error's answer to the socket itself, past the library, which the caller then lets drop the connection. For
+ * requests that are refused while a body is still to come. request may be NULL. */
+void http_connection_refuse(struct http_connection *connection, const struct http_request *request, const char *allow,
+                            const struct rl_err *err);
+/* Counts an answer, and logs it when it is a 500 or the server is verbose. err: NULL unless it is an error's. */
+void http_connection_log(struct http_connection *connection, const struct http_request *request, int status,
+                         const struct rl_err *err);
+/* RL_E_TOO_MANY_CONNECTIONS, for a surplus connection. Returns -1. */
+int http_connection_surplus_error(struct rl_err *err);
+
+#endif
