@@ -25,15 +25,15 @@ struct gpu_work {
 
 /* One time sample: a batch of launches between two events (warm), or one launch on an emptied L2 (cold). */
 struct gpu_sample {
-    double time_s;      /* of the whole batch */
+    double time_s; /* of the whole batch */
     int64_t launches;
-    double sm_hz;       /* SM clock by marks around the batch, or inside the kernel; 0 when the marks fell on different SMs */
+    double sm_hz; /* SM clock by marks around the batch, or inside the kernel; 0 when the marks fell on different SMs */
 };
 
 /* Raw clocks and state of the card, by NVML; every member unknown with its reason where NVML is missing. */
 struct gpu_card_state {
     struct rl_real sm_hz, memory_hz, temperature_c, power_w, energy_j;
-    struct rl_strings reasons;        /* in the run's arena */
+    struct rl_strings reasons; /* in the run's arena */
     struct rl_count other_processes;
 };
 
@@ -65,24 +65,28 @@ struct gpu_counts {
     struct rl_real warps_active_pct; /* achieved occupancy, percent of peak */
 };
 struct gpu_count_answer {
-    struct gpu_counts one;      /* warm: `launches` launches; cold: the single launch */
-    struct gpu_counts four;     /* warm: 4 x launches; cold: launch and read flush */
-    struct rl_real fp64_add, fp64_mul, fp64_fma, fp32_add, fp32_mul, fp32_fma, fp16_add, fp16_mul, fp16_fma; /* thread instructions of ONE launch */
+    struct gpu_counts one;  /* warm: `launches` launches; cold: the single launch */
+    struct gpu_counts four; /* warm: 4 x launches; cold: launch and read flush */
+    struct rl_real fp64_add, fp64_mul, fp64_fma, fp32_add, fp32_mul, fp32_fma, fp16_add, fp16_mul,
+        fp16_fma;               /* thread instructions of ONE launch */
     struct rl_real local_bytes; /* of one launch */
 };
 struct gpu_count_session {
-    struct rl_text chip;               /* CUPTI's name of the chip, "GH100"; CUPTI is not loaded before timing is over */
-    struct rl_counters counters;       /* status, why, metrics, passes; floor and flush from the fields below */
-    struct gpu_counts empty;           /* an empty range */
-    struct gpu_counts flush[5];        /* flush-only ranges */
+    struct rl_text chip;         /* CUPTI's name of the chip, "GH100"; CUPTI is not loaded before timing is over */
+    struct rl_counters counters; /* status, why, metrics, passes; floor and flush from the fields below */
+    struct gpu_counts empty;     /* an empty range */
+    struct gpu_counts flush[5];  /* flush-only ranges */
     size_t flush_count;
 };
 
-/* Launches before a warm batch, timed or counted. A short kernel warms up as long as its batch lasts: after 3 launches of a
- * 2048 x 2048 stencil, whose arrays half fit the L2, its bytes per launch still fell by 2 to 3 percent between a batch and one four
- * times as long (H200, 2026-11-29). A kernel that fills its batch with ten launches streams past the L2 with each;
- * batches of up to three launches are those of a sweep and of the FMA chain, which has no cache state. */
-static inline int64_t gpu_warm_up(int64_t launches) { return launches > 10 ? launches : launches < 4 ? 1 : 3; }
+/* Launches before a warm batch, timed or counted. A short kernel warms up as long as its batch lasts: after 3 launches
+ * of a 2048 x 2048 stencil, whose arrays half fit the L2, its bytes per launch still fell by 2 to 3 percent between a
+ * batch and one four times as long (H200, 2026-11-29). A kernel that fills its batch with ten launches streams past the
+ * L2 with each; batches of up to three launches are those of a sweep and of the FMA chain, which has no cache state. */
+static inline int64_t gpu_warm_up(int64_t launches)
+{
+    return launches > 10 ? launches : launches < 4 ? 1 : 3;
+}
 
 struct gpu_backend;
 struct gpu_backend_ops {
@@ -106,7 +110,8 @@ struct gpu_backend_ops {
     int (*describe)(struct gpu_backend *b, struct rl_arena *arena, const struct gpu_work *work, struct gpu_launch *ret,
                     struct rl_err *err);
     int (*check)(struct gpu_backend *b, const struct gpu_work *work, struct gpu_result *ret, struct rl_err *err);
-    /* One warm batch: gpu_warm_up(launches) launches, event, launches, event. `sample` counts from 0 within (work, launches). */
+    /* One warm batch: gpu_warm_up(launches) launches (or, straight after another such batch of the same work, which has
+     * warmed it up, at most 3), event, launches, event. `sample` counts from 0 within (work, launches). */
     int (*warm)(struct gpu_backend *b, const struct gpu_work *work, int64_t launches, unsigned sample,
                 struct gpu_sample *ret, struct rl_err *err);
     /* Restore inputs when the unit changes them, empty the L2 by reading, event, launch, event. */
@@ -120,8 +125,8 @@ struct gpu_backend_ops {
                  bool (*progress)(void *arg, size_t done, size_t total), void *arg, struct rl_err *err);
     /* Launches each work exactly once between cudaProfilerStart and Stop, each after prepare and a synchronise. */
     int (*profile)(struct gpu_backend *b, const struct gpu_work *works, size_t count, struct rl_err *err);
-    /* May be NULL. What a counter session would get: 0 when a tiny launch was counted just now and read a non-zero counter, else
-     * -1 with the RL_E_COUNTERS_… code that says why. */
+    /* May be NULL. What a counter session would get: 0 when a tiny launch was counted just now and read a non-zero
+     * counter, else -1 with the RL_E_COUNTERS_… code that says why. */
     int (*probe_counters)(struct gpu_backend *b, struct rl_err *err);
     void (*close)(struct gpu_backend *b); /* accepts a half-opened backend; frees it */
 };
@@ -129,12 +134,13 @@ struct gpu_backend_ops {
 /* First member of every backend. */
 struct gpu_backend {
     const struct gpu_backend_ops *ops;
+    bool will_count;        /* set before reserve: a counter session will be asked for, so load for it meanwhile */
     int64_t recorded_at_ms; /* replay: when the recording was made; else 0 */
     /* Sizes of the run that comes next, set by whoever calls engine_run. Calls without a work (card_state, spin,
      * driver_now) are keyed by it in a recording, which holds runs of several sizes. identify begins a run. */
     enum rl_sizes sizes;
-    /* cuda: why this process could not lock the GPU (or the node, while counting) for itself; the caller warns and flags
-     * the run `shared`. NULL: it holds the lock. Owned by the backend; to be read again after count. */
+    /* cuda: why this process could not lock the GPU (or the node, while counting) for itself; the caller warns and
+     * flags the run `shared`. NULL: it holds the lock. Owned by the backend; to be read again after count. */
     const char *shared_why;
 };
 
@@ -142,8 +148,9 @@ struct gpu_backend {
  * CUDA_DEVICE_ORDER before CUDA starts. Where the program was built without CUDA: RL_E_NO_DRIVER that says so. */
 int gpu_backend_open_cuda(const char *uuid, struct gpu_backend **ret, struct rl_err *err);
 /* Every device on the node (identify of each), without a CUDA context where NVML is there. count_max caps the list. */
-int gpu_backend_list_cuda(struct rl_arena *arena, struct rl_device *ret_devices, struct rl_environment *ret_environments,
-                          size_t count_max, size_t *ret_count, struct rl_err *err);
+int gpu_backend_list_cuda(struct rl_arena *arena, struct rl_device *ret_devices,
+                          struct rl_environment *ret_environments, size_t count_max, size_t *ret_count,
+                          struct rl_err *err);
 /* Opens a recording. uuid NULL: the recording's device; another device's uuid is RL_E_DEVICE_GONE. */
 int gpu_backend_open_replay(const char *path, const char *uuid, struct gpu_backend **ret, struct rl_err *err);
 /* A backend whose every call fails with this error: a node with no driver, say. */
@@ -151,7 +158,8 @@ int gpu_backend_open_null(const struct rl_err *why, struct gpu_backend **ret, st
 /* Wraps inner (owned from now on) and writes the recording to path when closed after gpu_recorder_finish; nothing is
  * left at path otherwise (written to a temporary file beside it and renamed). Several runs (course, then scaled)
  * may go through one recorder. */
-int gpu_backend_open_recorder(struct gpu_backend *inner, const char *path, struct gpu_backend **ret, struct rl_err *err);
+int gpu_backend_open_recorder(struct gpu_backend *inner, const char *path, struct gpu_backend **ret,
+                              struct rl_err *err);
 int gpu_recorder_finish(struct gpu_backend *recorder, struct rl_err *err);
 
 #endif

@@ -142,6 +142,7 @@ static int card_state(struct gpu_backend *b, struct rl_arena *arena, const char 
 static int reserve(struct gpu_backend *b, const struct gpu_work *works, size_t count, struct rl_err *err)
 {
     struct recorder *r = of(b);
+    r->inner->will_count = b->will_count;
     return r->inner->ops->reserve(r->inner, works, count, err);
 }
 

@@ -11,17 +11,30 @@
 #include "record/record.h"
 
 enum counter_id { /* our names; metric_table.c maps them to each chip's metrics */
-    COUNTER_DRAM_READ, COUNTER_DRAM_WRITE, COUNTER_L2, COUNTER_L2_SM_SECTORS, COUNTER_L1, COUNTER_WARPS_ACTIVE,
-    COUNTER_HARDWARE_COUNT,
-    COUNTER_FP64_ADD = COUNTER_HARDWARE_COUNT, COUNTER_FP64_MUL, COUNTER_FP64_FMA,
-    COUNTER_FP32_ADD, COUNTER_FP32_MUL, COUNTER_FP32_FMA, COUNTER_FP16_ADD, COUNTER_FP16_MUL, COUNTER_FP16_FMA,
-    COUNTER_LOCAL_BYTES,
-    COUNTER_COUNT
+                  COUNTER_DRAM_READ,
+                  COUNTER_DRAM_WRITE,
+                  COUNTER_L2,
+                  COUNTER_L2_SM_SECTORS,
+                  COUNTER_L1,
+                  COUNTER_WARPS_ACTIVE,
+                  COUNTER_HARDWARE_COUNT,
+                  COUNTER_FP64_ADD = COUNTER_HARDWARE_COUNT,
+                  COUNTER_FP64_MUL,
+                  COUNTER_FP64_FMA,
+                  COUNTER_FP32_ADD,
+                  COUNTER_FP32_MUL,
+                  COUNTER_FP32_FMA,
+                  COUNTER_FP16_ADD,
+                  COUNTER_FP16_MUL,
+                  COUNTER_FP16_FMA,
+                  COUNTER_LOCAL_BYTES,
+                  COUNTER_COUNT
 };
 enum counter_set { COUNTERS_HARDWARE, COUNTERS_SASS };
 
 /* ---- metric_table.c: pure data, no CUPTI ---- */
-/* The metric of a counter on a chip ("dram__bytes_read.sum"), or NULL with *ret_why when the chip has none. Unknown chip: NULL. */
+/* The metric of a counter on a chip ("dram__bytes_read.sum"), or NULL with *ret_why when the chip has none. Unknown
+ * chip: NULL. */
 const char *counter_metric(const char *chip, enum counter_id id, const char **ret_why);
 /* The metric of the packed form of the same operation, whose threads do two each and which is added with weight two
  * (FADD2, FMUL2, FFMA2 of GB10x), or NULL when the chip has none. */
@@ -38,19 +51,26 @@ int counters_library_version(char *text, size_t size, struct rl_err *err);
 /* CUPTI's name of a CUDA device's chip ("GH100"). Needs cuInit, no context. 0 or -1. */
 int counters_device_chip(int cuda_device, char *text, size_t size, struct rl_err *err);
 
+/* Loads CUPTI's own two libraries in a thread of its own and returns at once; nothing of them is called. They took 0.12
+ * s of a session's opening otherwise (2026-11-29). */
+void counters_preload(void);
+
 struct counters; /* a session on the current CUDA context */
-/* Checks support and permission (the calls of notes: DeviceSupported, GetCounterAvailability), retries busy with back-off
- * (bounded: about 2 s). On failure err->code is the RL_E_COUNTERS_… that fits. */
+/* Checks support and permission (the calls of notes: DeviceSupported, GetCounterAvailability), retries busy with
+ * back-off (bounded: about 2 s). On failure err->code is the RL_E_COUNTERS_… that fits. */
 int counters_open(int cuda_device, struct counters **ret, struct rl_err *err);
 const char *counters_chip(const struct counters *c);
 /* Begins a set for at most max_ranges ranges. Then: for each pass, counters_pass_begin; every range in the same order
- * (counters_range_begin, launches, counters_range_end); counters_pass_end, which says whether another pass is needed. */
+ * (counters_range_begin, launches, counters_range_end); counters_pass_end, which says whether another pass is needed.
+ */
 int counters_set_begin(struct counters *c, enum counter_set set, size_t max_ranges, struct rl_err *err);
 int counters_pass_begin(struct counters *c, struct rl_err *err);
 int counters_range_begin(struct counters *c, const char *name, struct rl_err *err);
-int counters_range_end(struct counters *c, struct rl_err *err); /* synchronises the context before it closes the range */
+int counters_range_end(struct counters *c,
+                       struct rl_err *err); /* synchronises the context before it closes the range */
 int counters_pass_end(struct counters *c, bool *ret_more, struct rl_err *err);
-/* Decodes; then counters_value answers by range name. A dropped range or a non-finite value is unknown with its reason. */
+/* Decodes; then counters_value answers by range name. A dropped range or a non-finite value is unknown with its reason.
+ */
 int counters_set_end(struct counters *c, struct rl_err *err);
 struct rl_real counters_value(const struct counters *c, const char *range, enum counter_id id);
 size_t counters_passes(const struct counters *c); /* passes run so far, over all sets */

@@ -19,8 +19,8 @@ struct counter_plan {
     size_t passes;
 };
 
-/* availability may be NULL (planning for a chip that is not there). Counters that the chip lacks are left out; none left at all is
- * RL_E_COUNTERS_UNSUPPORTED. On failure the plan is empty. */
+/* availability may be NULL (planning for a chip that is not there). Counters that the chip lacks are left out; none
+ * left at all is RL_E_COUNTERS_UNSUPPORTED. On failure the plan is empty. */
 int counter_plan_make(const struct cupti_api *api, const char *chip, enum counter_set set, const uint8_t *availability,
                       struct counter_plan *ret, struct rl_err *err);
 void counter_plan_free(const struct cupti_api *api, struct counter_plan *plan); /* accepts an empty plan */

@@ -60,7 +60,7 @@ static void clock_by_attribute(struct rl_count *clock, struct rl_count khz)
 }
 
 /* ncu, nsys and compute-sanitizer come in by one of these. CUPTI loaded beside them would be the second of its kind. */
-static bool profiler_attached(void)
+bool cuda_profiler_attached(void)
 {
     const char *preload = getenv("LD_PRELOAD");
     return getenv("CUDA_INJECTION64_PATH") ||
@@ -73,7 +73,7 @@ struct rl_text cuda_chip(int device, struct rl_arena *arena)
 {
     char chip[32];
     struct rl_err err = {0};
-    if (profiler_attached())
+    if (cuda_profiler_attached())
         return (struct rl_text){NULL, attached_why};
     if (counters_device_chip(device, chip, sizeof chip, &err))
         return (struct rl_text){NULL, why_of(arena, err.message)};
@@ -157,7 +157,7 @@ void cuda_read_environment(const struct cuda_identity *identity, struct rl_arena
     e.cuda_runtime_version = version_text(error, version, "cudaRuntimeGetVersion", arena);
     char cupti[64];
     struct rl_err err = {0};
-    if (profiler_attached())
+    if (cuda_profiler_attached())
         e.cupti_version = (struct rl_text){NULL, attached_why};
     else if (counters_library_version(cupti, sizeof cupti, &err))
         e.cupti_version = (struct rl_text){NULL, why_of(arena, err.message)};

@@ -55,6 +55,8 @@ struct cuda_backend {
     int64_t spin_launches; /* about 20 ms of them; 0: not known yet */
 
     struct gpu_work prepared; /* unit NULL: none */
+    struct gpu_work warmed;   /* what the last operation was a warm batch of; unit NULL: it was something else */
+    int64_t warmed_launches;
 };
 
 /* ---- cuda_errors.c ---- */
@@ -81,6 +83,7 @@ struct cuda_identity { /* what a device is read through */
     const struct nvml_card *card; /* NULL: nvml_why */
     const char *nvml_why;
 };
+bool cuda_profiler_attached(void); /* ncu, nsys or compute-sanitizer came in with this process */
 struct rl_text cuda_chip(int device, struct rl_arena *arena); /* by CUPTI, for a probe */
 void cuda_read_device(const struct cuda_identity *identity, struct rl_arena *arena, struct rl_device *ret);
 /* All but cubin, which needs a context. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "counters.h"
 #include "cuda_private.h"
 
 #define ALIGNMENT   512 /* launch.h: offsets inside an arena are multiples of this */
@@ -115,7 +116,7 @@ static int drop_memory(struct cuda_backend *cuda, struct rl_err *err)
         return 0;
     void *memory = cuda->memory;
     cuda->memory = cuda->spin_arena = NULL;
-    cuda->prepared = (struct gpu_work){0};
+    cuda->prepared = cuda->warmed = (struct gpu_work){0};
     return CUDA_TRY(cudaFree(memory), err);
 }
 
@@ -134,6 +135,8 @@ int cuda_reserve(struct gpu_backend *b, const struct gpu_work *works, size_t cou
         append(&total, cuda->flush_bytes, &flush[1]) || append(&total, 2 * sizeof *cuda->marks, &marks) ||
         append(&total, ALIGNMENT, &sink))
         return rl_fail(err, RL_E_OUT_OF_MEMORY, NULL, "the sizes of the units overflow 64 bits");
+    if (b->will_count && !cuda_profiler_attached())
+        counters_preload();
     void *memory = NULL;
     cudaError_t error = cudaMalloc(&memory, total);
     if (error == cudaErrorMemoryAllocation) {
@@ -177,7 +180,7 @@ int cuda_prepare(struct gpu_backend *b, const struct gpu_work *work, struct rl_e
         return rl_fail(err, RL_E_INTERNAL, work->unit->id, "%s needs %llu bytes of device memory, %llu are reserved",
                        work->unit->id, (unsigned long long)bytes,
                        (unsigned long long)(cuda->memory ? cuda->arena_bytes : 0));
-    cuda->prepared.unit = NULL;
+    cuda->prepared.unit = cuda->warmed.unit = NULL;
     if (unit_check(ops->reset(cuda->arena, &work->dims, CUDA_SEED, cuda->stream), work, "filling the inputs", err))
         return -1;
     cuda->prepared = *work;
@@ -199,6 +202,7 @@ int cuda_launch(struct cuda_backend *b, const struct gpu_work *work, int64_t lau
 
 int cuda_flush(struct cuda_backend *b, unsigned which, struct rl_err *err)
 {
+    b->warmed.unit = NULL;
     return cuda_check((cudaError_t)rl_flush_read(b->flush[which], b->flush_bytes, b->sink, b->stream),
                       "emptying the L2 by reading", err);
 }

@@ -2,6 +2,7 @@
 #include "cupti_api.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -43,6 +44,21 @@ const struct cupti_api *cupti_api_load(struct rl_err *err)
     }
     loaded = true; /* never unloaded: CUPTI keeps threads and callbacks of its own */
     return &api;
+}
+
+static void *preload(void *arg)
+{
+    (void)arg;
+    dlopen("libnvperf_host.so", RTLD_NOW | RTLD_LOCAL);
+    dlopen("libnvperf_target.so", RTLD_NOW | RTLD_LOCAL);
+    return NULL; /* whoever opens a session finds out whether they are there */
+}
+
+void counters_preload(void)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, preload, NULL) == 0)
+        pthread_detach(thread);
 }
 
 /* Meanings by cupti_result.h; 35 and 40 are permissions, 26 is another owner of the counters. */

@@ -49,7 +49,8 @@ struct cupti_api {
 #undef CUPTI_MEMBER
 };
 
-/* The loaded library, or NULL with err set (RL_E_COUNTERS_LIBRARY: the file or the symbol that is missing). Loads once. */
+/* The loaded library, or NULL with err set (RL_E_COUNTERS_LIBRARY: the file or the symbol that is missing). Loads once.
+ */
 const struct cupti_api *cupti_api_load(struct rl_err *err);
 
 /* Fills err from a CUPTI result: the catalogue's code that fits, the call's name, CUPTI's own words. Returns -1. */

@@ -271,6 +271,7 @@ static int start(struct engine *e, struct rl_err *err)
     if (identify(e, err) || plan(e, err) || engine_note_sharing(e, err))
         return -1;
     engine_step_begin(e, "start", e->run->device.name);
+    e->backend->will_count = e->request->counters;
     if (engine_card_state(e, "start", &state, err) || reserve(e, err) || spin(e, err))
         return -1;
     engine_step_end(e);

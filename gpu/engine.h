@@ -10,8 +10,8 @@
 
 struct engine_request {
     enum rl_sizes sizes;
-    bool state[RL_STATE_COUNT];      /* at least one */
-    bool kernel[16];                 /* by index in rl_units; at least one */
+    bool state[RL_STATE_COUNT]; /* at least one */
+    bool kernel[16];            /* by index in rl_units; at least one */
     bool counters;
 };
 
@@ -22,10 +22,11 @@ struct engine_events {
     /* phase: "start", "ceilings", "kernels", "counters", "checks"; done of total steps over the whole run */
     void (*progress)(void *arg, const char *phase, const char *what, unsigned done, unsigned total);
     /* raw samples of a row or ceiling, all of them, seconds per launch */
-    void (*samples)(void *arg, const char *unit, enum rl_state state, int64_t launches, const double *times_s, size_t count);
+    void (*samples)(void *arg, const char *unit, enum rl_state state, int64_t launches, const double *times_s,
+                    size_t count);
     void (*counts)(void *arg, const char *unit, enum rl_state state, const struct gpu_count_answer *answer);
     void (*telemetry)(void *arg, const struct rl_telemetry *telemetry);
-    void (*log)(void *arg, const char *line);     /* transcript */
+    void (*log)(void *arg, const char *line); /* transcript */
     void (*warning)(void *arg, enum rl_code code, const char *message);
 };
 

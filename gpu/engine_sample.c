@@ -5,9 +5,9 @@
 #include "engine_internal.h"
 #include "record/quantile.h"
 
-#define WARM_LAUNCHES_MIN 10     /* METHOD "Cache states": a batch of at least 10 launches and at least 1 ms */
-/* METHOD asks for 1 ms; twice that halves what opening a counter range around the batch disturbs in the L2, and leaves room
- * for a clock that still rises after calibration */
+#define WARM_LAUNCHES_MIN 10 /* METHOD "Cache states": a batch of at least 10 launches and at least 1 ms */
+/* METHOD asks for 1 ms; twice that halves what opening a counter range around the batch disturbs in the L2, and leaves
+ * room for a clock that still rises after calibration */
 #define WARM_BATCH_S      2.4e-3
 #define WARM_LAUNCHES_MAX 100000
 /* The FMA chain has no cache state that a longer batch would steady, and takes milliseconds: two launches are enough */

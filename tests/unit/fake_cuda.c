@@ -63,6 +63,7 @@ cudaError_t cudaMalloc(void **memory, size_t size)
 }
 cudaError_t cudaFree(void *memory)
 {
+    say("free");
     (void)memory;
     return cudaSuccess;
 }
@@ -234,6 +235,12 @@ struct rl_text cuda_binary_text(int binary_version, struct rl_arena *arena)
 /* ---- counters and locks ---- */
 
 static char session_reason[64];
+void counters_preload(void) {}
+bool cuda_profiler_attached(void)
+{
+    return false;
+}
+
 int counters_open(int device, struct counters **ret, struct rl_err *err)
 {
     assert_int_equal(device, 0);

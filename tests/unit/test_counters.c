@@ -1,5 +1,5 @@
-/* Metric tables against CUPTI's host library: every chip that it knows, every set, with its number of passes pinned, so that a
- * renamed metric or a set that grew into another pass is seen here and not on somebody's card. Needs no GPU. */
+/* Metric tables against CUPTI's host library: every chip that it knows, every set, with its number of passes pinned, so
+ * that a renamed metric or a set that grew into another pass is seen here and not on somebody's card. Needs no GPU. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
