@@ -58,11 +58,13 @@ find_cuda() {
     command -v nvcc >/dev/null
 }
 
-# Recordings are named by the day they were made: the last in order is the newest.
+# The shipped recording that was made last, by the time in its first line.
 newest_recording() {
-    local file newest=
+    local file made newest='' newest_made=''
     for file in "$root"/deploy/recordings/*.jsonl; do
-        [ -f "$file" ] && newest=$file
+        [ -f "$file" ] || continue
+        made=$(head -n 1 "$file" | sed -n 's/.*"recorded_at":"\([^"]*\)".*/\1/p')
+        [[ $made > $newest_made ]] && newest=$file newest_made=$made
     done
     printf '%s' "$newest"
 }
