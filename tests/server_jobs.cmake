@@ -17,6 +17,9 @@ target_compile_definitions(test_jobs PRIVATE ROOFLINE_MEASURE="$<TARGET_FILE:roo
 # 200 kills for each way of starting the measuring process; see the script.
 find_package(Python3 COMPONENTS Interpreter)
 if(Python3_FOUND)
+  add_test(NAME system.ctl COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/system/ctl_test.py
+    --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} --data ${RL_TEST_DATA})
+  set_tests_properties(system.ctl PROPERTIES LABELS system TIMEOUT 300)
   foreach(way IN ITEMS exec socket)
     add_test(NAME system.kill_${way} COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/system/kill_test.py
       --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} --data ${RL_TEST_DATA} --way ${way} --count 200)

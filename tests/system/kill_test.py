@@ -85,14 +85,14 @@ class Site:
         self.socket = self.directory / "measure.sock"
         self.ports = 0
 
-    def start(self, job_timeout=None):
+    def start(self, job_timeout=None, listen="127.0.0.1:0"):
         environment = {k: v for k, v in os.environ.items() if not k.startswith(("ROOFLINE", "LISTEN_", "NOTIFY_"))}
         if self.way == "socket" and self.activator is None:
             self.activator = subprocess.Popen(
                 ["systemd-socket-activate", "--accept", "-l", str(self.socket), self.program, "--protocol", "--replay", str(self.recording)],
                 stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, env=environment)
             wait_for(self.socket.exists, "systemd-socket-activate listens")
-        command = [str(self.binaries / "rooflined"), "--listen", "127.0.0.1:0", "--database", str(self.database), "--open-loopback"]
+        command = [str(self.binaries / "rooflined"), "--listen", listen, "--database", str(self.database), "--open-loopback"]
         if self.way == "socket":
             command += ["--measure-socket", str(self.socket)]
         else:

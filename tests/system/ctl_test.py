@@ -1,0 +1,286 @@
+#!/usr/bin/env python3
+"""rooflinectl against a real daemon that replays a recording: each command, each kind of end, and its exit status."""
+import argparse
+import fcntl
+import json
+import os
+import pathlib
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from kill_test import Site, wait_for  # noqa: E402
+
+OPTIONS = None
+
+
+def environment(**more):
+    return {**{k: v for k, v in os.environ.items() if not k.startswith(("ROOFLINE", "http_", "HTTP_"))}, **more}
+
+
+class Ctl(unittest.TestCase):
+    recording = "base.jsonl"
+
+    def setUp(self):
+        self.site = Site("exec", OPTIONS.bin, OPTIONS.data, self.recording)
+        self.addCleanup(self.site.close)
+        self.site.start()
+        self.site.ready()
+        self.url = f"http://127.0.0.1:{self.site.port}"
+
+    def ctl(self, *words, code=0, url=True, **more):
+        done = subprocess.run([str(OPTIONS.bin / "rooflinectl"), *(["--url", self.url] if url else []), *words], capture_output=True,
+                              text=True, timeout=60, env=environment(**more), stdin=subprocess.DEVNULL)
+        self.assertEqual(done.returncode, code, f"{words}\n{done.stdout}\n{done.stderr}")
+        return done
+
+    def hanging(self, phase="kernels"):
+        self.site.close()
+        self.site = Site("exec", OPTIONS.bin, OPTIONS.data, f"faults/hang_{phase}.jsonl")
+        self.addCleanup(self.site.close)
+        self.site.start()
+        self.site.ready()
+        self.url = f"http://127.0.0.1:{self.site.port}"
+
+
+class Commands(Ctl):
+    def test_submit_wait_prints_the_table_of_each_state(self):
+        done = self.ctl("submit", "--wait", "--note", "é", "--predict", "vector_add=near,matmul_naive=below")
+        self.assertEqual(len(re.findall(r"^polynomial, 256", done.stdout, re.M)), 2)
+        self.assertIn("REPLAYED", done.stdout)
+        self.assertEqual(done.stderr.splitlines()[0], "job 1: queued")
+        self.assertNotIn("\r", done.stderr)
+        job = json.loads(self.ctl("jobs", "--json").stdout)["items"][0]
+        self.assertEqual((job["note"], job["predictions"]), ("é", {"vector_add": "near", "matmul_naive": "below"}))
+
+    def test_submit_sends_what_the_options_say(self):
+        done = self.ctl("submit", "--wait", "--json", "--sizes=scaled", "--cache", "cold", "--kernels", "vector_add,polynomial256",
+                        "--no-counters", "--on-interrupt", "retry", "--device", "GPU-00000000-0000-0000-0000-000000000001")
+        job = json.loads(done.stdout)
+        self.assertEqual((job["sizes"], job["cache"], job["kernels"], job["counters"], job["on_interrupt"], job["state"]),
+                         ("scaled", ["cold"], ["vector_add", "polynomial256"], False, "retry", "done"))
+
+    def test_submit_without_wait_and_the_same_key_twice(self):
+        first = self.ctl("submit", "--idempotency-key", "k 1").stdout
+        self.assertEqual(first.split()[:2], ["job", "1"])
+        self.assertEqual(self.ctl("submit", "--idempotency-key", "k 1").stdout.split()[1], "1")
+        self.ctl("submit", "--idempotency-key", "k 1", "--sizes", "scaled", code=65)
+        self.ctl("submit", "--idempotency-key", "a\nb", code=64)
+
+    def test_lists_and_shows(self):
+        self.ctl("submit", "--wait", "--cache", "cold")
+        self.ctl("submit", "--wait", "--cache", "warm")
+        self.assertEqual(len(self.ctl("jobs").stdout.splitlines()), 3)
+        limited = self.ctl("jobs", "--limit", "1", "--state", "done")
+        self.assertEqual(len(limited.stdout.splitlines()), 2)
+        self.assertIn("older", limited.stderr)
+        runs = self.ctl("runs", "--source", "replayed", "--driver", "580.159.04").stdout.splitlines()
+        self.assertEqual(len(runs), 3)
+        self.assertIn("counter-backed", runs[1])
+        self.assertEqual(len(self.ctl("runs", "--source", "measured").stdout.splitlines()), 1)
+        self.assertEqual(len(re.findall("cold cache", self.ctl("show", "1").stdout)), 1)
+        self.assertNotIn("warm cache", self.ctl("show", "1").stdout)
+        self.assertIn("warm cache", self.ctl("show", "2", "--table").stdout)
+        self.assertEqual(json.loads(self.ctl("show", "2", "--json").stdout)["id"], "2")
+        self.assertTrue(self.ctl("show", "2", "--csv").stdout.startswith("source,"))
+        self.assertIn("exited with status 0", self.ctl("transcript", "1").stdout)
+        self.assertIn("counters ok", self.ctl("devices").stdout)
+        self.assertIn("driver 580.159.04", self.ctl("devices").stdout)
+        self.assertTrue(json.loads(self.ctl("devices", "--json").stdout)["items"])
+        self.assertEqual(self.ctl("ready").stdout.splitlines()[-1], "ready")
+        self.assertTrue(json.loads(self.ctl("ready", "--json").stdout)["ready"])
+
+    def test_errors_say_what_and_what_next(self):
+        for words, code, part in (
+                (["submit", "--sizes", "huge"], 64, 'sizes is "huge"'),
+                (["submit", "--kernels", "a,,b"], 64, "empty part"),
+                (["submit", "--kernels", "saxpy"], 64, "kernels[0]"),
+                (["submit", "--predict", "vector_add"], 64, "--predict"),
+                (["submit", "--device", "GPU-x"], 64, "GPU-00000000-0000-0000-0000-000000000001"),
+                (["show", "9"], 66, "no run 9"), (["show", "x"], 64, "ids are digits"), (["show"], 64, "id"),
+                (["show", "1", "--json", "--csv"], 64, "Only one"), (["cancel", "9"], 66, "no job 9"),
+                (["jobs", "--wait"], 64, "no option --wait"), (["jobs", "1"], 64, "no argument"), (["frob"], 64, "frob"),
+                (["jobs", "--limit", "0"], 64, "limit"), (["jobs", "--frob"], 64, "--frob"), (["jobs", "-x"], 64, "-x"),
+                (["runs", "--since", "yesterday"], 64, "since"), (["jobs", "--state"], 64, "needs a value"), ([], 64, "command")):
+            done = self.ctl(*words, code=code)
+            self.assertIn(part, done.stderr, words)
+            self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
+            self.assertEqual(done.stdout, "")
+
+    def test_help_and_version(self):
+        self.assertIn("Exit status", self.ctl("--help", url=False).stdout)
+        self.assertTrue(self.ctl("--version", url=False).stdout.startswith("rooflinectl "))
+        self.ctl("submit", "--help", url=False)
+
+    def test_the_address_from_the_environment_and_a_proxy_that_is_not_used(self):
+        self.ctl("ready", url=False, ROOFLINED_URL=self.url + "/", http_proxy="http://127.0.0.1:1")
+
+    def test_unreachable_is_69(self):
+        done = self.ctl("jobs", "--url", "http://127.0.0.1:1", url=False, code=69)
+        self.assertIn("http://127.0.0.1:1", done.stderr)
+        self.ctl("jobs", "--unix", "/nonexistent", url=False, code=69)
+        self.ctl("jobs", "--url", "ftp://127.0.0.1", url=False, code=64)
+        self.ctl("jobs", "--token-file", "/nonexistent", code=74)
+
+    def test_another_server_is_no_rooflined(self):
+        import http.server
+        import threading
+        server = http.server.HTTPServer(("127.0.0.1", 0), http.server.SimpleHTTPRequestHandler)
+        server.RequestHandlerClass.log_message = lambda *_: None
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            done = self.ctl("jobs", "--url", f"http://127.0.0.1:{server.server_port}", url=False, code=69)
+            self.assertIn("404", done.stderr)
+        finally:
+            server.shutdown()
+            thread.join()
+            server.server_close()
+
+
+class Ends(Ctl):
+    def test_a_refused_run_is_1(self):
+        self.site.close()
+        self.site = Site("exec", OPTIONS.bin, OPTIONS.data, "faults/wrong_result.jsonl")
+        self.addCleanup(self.site.close)
+        self.site.start()
+        self.site.ready()
+        self.url = f"http://127.0.0.1:{self.site.port}"
+        done = self.ctl("submit", "--wait", code=1)
+        self.assertIn("refused", done.stderr)
+        self.assertIn("run 1, refused", self.ctl("jobs").stdout)
+
+    def test_a_failed_job_gives_its_errors_code(self):
+        self.site.close()
+        self.site = Site("exec", OPTIONS.bin, OPTIONS.data, "faults/crash.jsonl")
+        self.addCleanup(self.site.close)
+        self.site.start()
+        self.site.ready()
+        self.url = f"http://127.0.0.1:{self.site.port}"
+        done = self.ctl("submit", "--wait", code=70)
+        self.assertIn("signal 11", done.stderr)
+
+    def test_a_node_without_driver_is_not_ready(self):
+        self.site.close()
+        self.site = Site("exec", OPTIONS.bin, OPTIONS.data, "faults/no_driver.jsonl")
+        self.addCleanup(self.site.close)
+        self.site.start()
+        self.url = f"http://127.0.0.1:{self.site.port}"
+        wait_for(lambda: "no NVIDIA driver" in self.ctl("ready", code=69).stderr, "the reason")
+        self.assertFalse(json.loads(self.ctl("ready", "--json", code=69).stdout)["ready"])
+        self.ctl("submit", code=69)
+
+    def test_cancelling(self):
+        self.hanging()
+        self.ctl("submit")
+        self.ctl("submit")
+        wait_for(lambda: self.site.job("1")["state"] == "running", "job 1 runs")
+        self.assertIn("cancelled", self.ctl("cancel", "2").stdout)
+        self.assertIn("once its measuring process is gone", self.ctl("cancel", "1").stdout)
+        self.assertEqual(self.site.wait_ended("1")["state"], "cancelled")
+        self.ctl("cancel", "1", code=65)
+
+    def test_waiting_for_a_cancelled_job(self):
+        self.hanging()
+        waiting = subprocess.Popen([str(OPTIONS.bin / "rooflinectl"), "--url", self.url, "submit", "--wait"], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True, env=environment())
+        seen = ""
+        while "job 1: kernels\n" not in seen:
+            line = waiting.stderr.readline()
+            self.assertTrue(line, seen)
+            seen += line
+        self.ctl("cancel", "1")
+        _, errors = waiting.communicate(timeout=60)
+        self.assertEqual(waiting.returncode, 75, errors)
+        self.assertIn("cancelled", errors)
+
+    def test_ctrl_c_leaves_the_job_and_says_how_to_cancel_it(self):
+        self.hanging()
+        waiting = subprocess.Popen([str(OPTIONS.bin / "rooflinectl"), "--url", self.url, "submit", "--wait"], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True, env=environment())
+        wait_for(lambda: self.site.request("GET", "/api/v1/jobs?state=running")[1]["items"], "it runs")
+        time.sleep(0.3)  # until it waits and no longer starts
+        waiting.send_signal(signal.SIGINT)
+        _, errors = waiting.communicate(timeout=60)
+        self.assertEqual(waiting.returncode, 130, errors)
+        self.assertIn("rooflinectl cancel 1", errors)
+        self.assertEqual(self.site.job("1")["state"], "running")
+
+    def test_a_daemon_that_comes_back_is_waited_for(self):
+        self.site.close()
+        self.site = Site("exec", OPTIONS.bin, OPTIONS.data, "faults/slow.jsonl")
+        self.addCleanup(self.site.close)
+        self.site.start()
+        self.site.ready()
+        self.url = f"http://127.0.0.1:{self.site.port}"
+        waiting = subprocess.Popen([str(OPTIONS.bin / "rooflinectl"), "--url", self.url, "submit", "--wait"], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True, env=environment())
+        wait_for(lambda: self.site.request("GET", "/api/v1/jobs?state=running")[1]["items"], "it runs")
+        self.site.kill_daemon()
+        self.site.start(listen=f"127.0.0.1:{self.site.port}")
+        _, errors = waiting.communicate(timeout=60)
+        self.assertEqual(waiting.returncode, 75, errors)  # interrupted
+        self.assertIn("interrupted", errors)
+
+
+class Terminal(Ctl):
+    def on_terminal(self, columns):
+        """Everything that submit --wait writes to a terminal of that width."""
+        self.site.close()
+        self.site = Site("exec", OPTIONS.bin, OPTIONS.data, "faults/slow.jsonl")
+        self.addCleanup(self.site.close)
+        self.site.start()
+        self.site.ready()
+        master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        process = subprocess.Popen([str(OPTIONS.bin / "rooflinectl"), "--url", f"http://127.0.0.1:{self.site.port}", "submit", "--wait",
+                                    "--cache", "warm"], stdout=subprocess.PIPE, stderr=slave, env=environment())
+        os.close(slave)
+        seen = b""
+        while True:
+            if not select.select([master], [], [], 60)[0]:
+                break
+            try:
+                data = os.read(master, 65536)
+            except OSError:
+                break
+            seen += data
+        os.close(master)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0)
+        return seen.decode()
+
+    def test_progress_is_one_line_no_wider_than_the_terminal(self):
+        for columns in (30, 80, 200):
+            seen = self.on_terminal(columns)
+            frames = [frame for frame in seen.split("\r\033[K") if frame]
+            self.assertTrue(any("kernels" in frame for frame in frames), seen)
+            self.assertNotIn("\n", seen)
+            self.assertLess(max(len(frame) for frame in frames), columns)
+            self.assertTrue(seen.endswith("\r\033[K"))
+            if columns >= 80:
+                self.assertTrue(any(re.match(r"\[#+\.*\] \d+/\d+ kernels: ", frame) for frame in frames), frames)
+
+
+def main():
+    global OPTIONS
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--bin", type=pathlib.Path, required=True)
+    parser.add_argument("--data", type=pathlib.Path, required=True)
+    OPTIONS, rest = parser.parse_known_args()
+    OPTIONS.bin, OPTIONS.data = OPTIONS.bin.resolve(), OPTIONS.data.resolve()
+    os.chdir(tempfile.gettempdir())
+    unittest.main(argv=[sys.argv[0], *rest])
+
+
+if __name__ == "__main__":
+    main()
