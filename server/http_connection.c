@@ -219,5 +219,6 @@ void http_connection_close(struct http_connection *connection)
     else
         all->first = connection->next;
     all->counts.connections--;
+    all->closed_some = true;
     free(connection);
 }

@@ -29,6 +29,7 @@ struct http_connections {
     struct lingering *linger;
     struct http_connection *first;
     struct http_counts counts;
+    bool closed_some; /* set when a connection closes; the server clears it */
 };
 
 /* A new connection on fd, its first deadline running; NULL when memory ran out. */

@@ -292,21 +292,34 @@ static void on_ready(void *arg, uint32_t events)
     MHD_run(((struct listener *)arg)->daemon);
 }
 
+/* One turn of the library where it wants one at once; ms until it wants the next, or -1. */
+static int64_t run_due(struct listener *listener, bool at_least_once)
+{
+    MHD_UNSIGNED_LONG_LONG due_ms = 0;
+    if (at_least_once)
+        MHD_run(listener->daemon);
+    enum MHD_Result has_due = MHD_get_timeout(listener->daemon, &due_ms);
+    for (int run = 0; has_due == MHD_YES && due_ms == 0 && run < RUNS_AT_ONCE; run++) {
+        MHD_run(listener->daemon);
+        has_due = MHD_get_timeout(listener->daemon, &due_ms);
+    }
+    return has_due == MHD_YES ? (int64_t)due_ms : -1;
+}
+
 static int64_t prepare(void *arg)
 {
     struct http_server *server = arg;
     int64_t wait_ms = -1;
+    /* At its limit, or out of descriptors, the library stops watching the listening socket, and starts again only in
+     * the turn after the one that closed a connection; nothing else would cause that turn. */
+    bool again = server->connections.closed_some;
+    server->connections.closed_some = false;
     for (size_t i = 0; i < server->listener_count; i++) {
-        MHD_UNSIGNED_LONG_LONG due_ms = 0;
-        enum MHD_Result has_due = MHD_get_timeout(server->listeners[i].daemon, &due_ms);
-        for (int run = 0; has_due == MHD_YES && due_ms == 0 && run < RUNS_AT_ONCE; run++) {
-            MHD_run(server->listeners[i].daemon);
-            has_due = MHD_get_timeout(server->listeners[i].daemon, &due_ms);
-        }
-        if (has_due == MHD_YES && (wait_ms < 0 || (int64_t)due_ms < wait_ms))
-            wait_ms = (int64_t)due_ms;
+        int64_t due_ms = run_due(&server->listeners[i], again);
+        if (due_ms >= 0 && (wait_ms < 0 || due_ms < wait_ms))
+            wait_ms = due_ms;
     }
-    return wait_ms;
+    return server->connections.closed_some ? 0 : wait_ms;
 }
 
 static int start_listener(struct http_server *server, int fd, bool is_unix, struct rl_err *err)

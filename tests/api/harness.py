@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import select
 import shutil
 import signal
@@ -39,7 +40,8 @@ class Answer:
 class Daemon:
     """A running rooflined; use as a context manager."""
 
-    def __init__(self, *options, measure=FAKE, page=None, environment=None, directory=None, listen="127.0.0.1:0", ready=True):
+    def __init__(self, *options, measure=FAKE, page=None, environment=None, directory=None, listen="127.0.0.1:0", ready=True,
+                 limit_descriptors=None):
         self.directory = pathlib.Path(directory or tempfile.mkdtemp(prefix="rooflined-test-"))
         self.own_directory = directory is None
         static = self.directory / "page"
@@ -53,6 +55,8 @@ class Daemon:
         self.log = open(self.directory / "log", "w+b")
         self.process = subprocess.Popen(command + list(options), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self.log,
                                         env={**clean_environment(), **(environment or {})}, cwd=self.directory)
+        if limit_descriptors:
+            resource.prlimit(self.process.pid, resource.RLIMIT_NOFILE, (limit_descriptors, limit_descriptors))
         self.port = None
         try:
             self._wait_listening(listen)

@@ -120,9 +120,21 @@ class Jobs(unittest.TestCase):
         # A measuring process that stays: the first signal waits for it, the second does not.
         slow = self.make_slow()
         daemon = self.daemon(measure=slow, ready=False)
-        time.sleep(0.3)
+        kept = daemon.connection()
+        self.addCleanup(kept.close)
+
+        def ask(method, path, body=None, headers=None):
+            kept.request(method, path, body, headers or {})
+            answer = kept.getresponse()
+            return harness.Answer(answer.status, answer.headers, answer.read())
+        self.assertEqual(ask("GET", "/healthz").status, 200)
         daemon.process.send_signal(signal.SIGTERM)
-        time.sleep(0.3)
+        daemon.wait_for(lambda: "shutting down" in daemon.text(), "the first signal")
+        for answer in (ask("GET", "/readyz"), ask("POST", "/api/v1/jobs", '{"suite":"verify"}', {"Content-Type": "application/json"})):
+            self.assertEqual((answer.status, answer.code), (503, "shutting_down"))
+            self.assertIn("Retry-After", answer.headers)
+        with self.assertRaises(ConnectionRefusedError):
+            daemon.socket()
         self.assertIsNone(daemon.process.poll())
         daemon.process.send_signal(signal.SIGINT)
         self.assertEqual(daemon.process.wait(2), 128 + signal.SIGINT)

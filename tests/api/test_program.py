@@ -83,6 +83,24 @@ class Program(unittest.TestCase):
             self.fails(71, *self.base, "--listen", "127.0.0.1:%d" % taken.getsockname()[1], says=["in use"])
         self.assertFalse((self.folder / "x.db").exists(), "a daemon that cannot listen must not touch the database")
 
+    def test_ipv6(self):
+        try:
+            with socket.socket(socket.AF_INET6) as probe:
+                probe.bind(("::1", 0))
+        except OSError:
+            self.skipTest("no IPv6 here")
+        with harness.Daemon(listen="[::1]:0", ready=False) as daemon, socket.create_connection(("::1", daemon.port), timeout=harness.LIMIT_S) as connection:
+            connection.sendall(b"GET /api/v1/jobs HTTP/1.1\r\nHost: [::1]:%d\r\nConnection: close\r\n\r\n" % daemon.port)
+            self.assertEqual(harness.statuses(harness.read_all(connection)), [200])
+
+    def test_few_descriptors(self):
+        """More connections than the process may have descriptors: they wait, nothing breaks."""
+        with harness.Daemon(ready=False, limit_descriptors=48) as daemon:
+            connections = [daemon.socket() for _ in range(80)]
+            for connection in connections:
+                connection.close()
+            self.assertEqual(daemon.get("/healthz").status, 200)
+
     def test_listen_unix(self):
         self.fails(64, *self.base, "--listen-unix", "/" + "x" * 200)
         self.fails(71, *self.base, "--listen-unix", str(self.folder / "none" / "socket"))

@@ -154,6 +154,39 @@ static void test_hosts(void **state)
     assert_false(http_origin_matches("http://h/", "h"));
 }
 
+static void test_who(void **state)
+{
+    static const struct {
+        struct auth_peer peer;
+        bool open_loopback, open_network;
+        enum auth_right right;
+        const char *id;
+    } cases[] = {
+        {{.loopback = true}, false, false, AUTH_READ, "anonymous"},
+        {{.loopback = true}, true, false, AUTH_SUBMIT, "anonymous"},
+        {{.loopback = false}, false, false, AUTH_NONE, "anonymous"},
+        {{.loopback = false}, true, false, AUTH_NONE, "anonymous"},
+        {{.loopback = false}, true, true, AUTH_READ, "anonymous"},
+        {{.is_unix = true, .uid = 0}, false, false, AUTH_ADMIN, "uid:0"},
+        {{.is_unix = true, .uid = 4000000000}, false, false, AUTH_SUBMIT, "uid:4000000000"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct auth_principal who;
+        struct auth *auth;
+        struct rl_err err = {0};
+        assert_int_equal(auth_new(NULL, cases[i].open_loopback, cases[i].open_network, &auth, &err), 0);
+        assert_int_equal(auth_identify(auth, &cases[i].peer, NULL, &who, &err), 0);
+        assert_int_equal(who.right, cases[i].right);
+        assert_string_equal(who.id, cases[i].id);
+        for (int right = AUTH_NONE; right <= AUTH_ADMIN; right++)
+            assert_int_equal(auth_require(&who, (enum auth_right)right, &err), right <= (int)who.right ? 0 : -1);
+        assert_int_equal(auth_identify(auth, &cases[i].peer, "Bearer x", &who, &err), -1);
+        assert_int_equal(err.code, RL_E_UNAUTHORIZED);
+        auth_free(auth);
+    }
+}
+
 static void test_etags(void **state)
 {
     (void)state;
@@ -216,9 +249,9 @@ static void test_error_answers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_targets), cmocka_unit_test(test_params),        cmocka_unit_test(test_fields),
-        cmocka_unit_test(test_framing), cmocka_unit_test(test_hosts),         cmocka_unit_test(test_etags),
-        cmocka_unit_test(test_bodies),  cmocka_unit_test(test_error_answers),
+        cmocka_unit_test(test_targets), cmocka_unit_test(test_params), cmocka_unit_test(test_fields),
+        cmocka_unit_test(test_framing), cmocka_unit_test(test_hosts),  cmocka_unit_test(test_who),
+        cmocka_unit_test(test_etags),   cmocka_unit_test(test_bodies), cmocka_unit_test(test_error_answers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
