@@ -3,7 +3,7 @@ import * as api from "./api.js";
 import {byId, element} from "./dom.js";
 import {show} from "./view.js";
 
-const POLL_MS = 3000;
+const POLL_MS = 1500;
 let redraw = null;
 
 // The view stands in the fragment, #run=7&state=cold: a link restores it, and the daemon never sees it.

@@ -62,9 +62,12 @@ function boxesAlong(ax, ay, bx, by, thick) {
   return Array.from({length: count + 1}, (_, i) => boxAt(ax + ((bx - ax) * i) / count, ay + ((by - ay) * i) / count, thick, thick));
 }
 
+// along the roof: the middle first, then ever farther from it
+const SHARES = Array.from({length: 21}, (_, i) => 0.5 + (i % 2 ? -0.05 : 0.05) * Math.ceil(i / 2));
+
 const meet = (a, b) => a.x0 < b.x1 && b.x0 < a.x1 && a.y0 < b.y1 && b.y0 < a.y1;
 
-/** The memory roof's name along it, above or below, where it covers the fewest points. Returns its boxes. */
+/** The memory roof's name along it, above or below, where it covers no point. Returns its boxes. */
 function slopeLabel(group, [[ax, ay], [bx, by]], text, dots) {
   const angle = Math.atan2(by - ay, bx - ax);
   const length = Math.hypot(bx - ax, by - ay);
@@ -73,14 +76,15 @@ function slopeLabel(group, [[ax, ay], [bx, by]], text, dots) {
   const [ux, uy] = [Math.cos(angle), Math.sin(angle)];
   let best = null;
   for (const side of [11, -11]) {
-    for (const share of [0.5, 0.35, 0.65, 0.2, 0.8, 0.05, 0.95]) {
+    for (const share of SHARES) {
       const middle = width / 2 + 10 + share * (length - width - 20);
       const [x, y] = [ax + middle * ux + side * uy, ay + middle * uy - side * ux];
-      const boxes = boxesAlong(x - (width / 2) * ux, y - (width / 2) * uy, x + (width / 2) * ux, y + (width / 2) * uy, 13);
+      const boxes = boxesAlong(x - (width / 2) * ux, y - (width / 2) * uy, x + (width / 2) * ux, y + (width / 2) * uy, 11);
       const covered = dots.filter((dot) => boxes.some((box) => meet(box, dot))).length;
       if (best === null || covered < best.covered) best = {covered, x, y, boxes};
     }
   }
+  if (best.covered > 0) return []; // a name over a point helps nobody; the ceilings stand above the chart too
   const turn = `translate(${best.x.toFixed(1)},${best.y.toFixed(1)}) rotate(${((angle * 180) / Math.PI).toFixed(2)})`;
   group.append(svgElement("text", {transform: turn, "text-anchor": "middle", dy: "0.32em"}, text));
   return best.boxes;
@@ -93,7 +97,7 @@ function roofLabels(svg, {copy, fma, ridge}, lines, state, dots, px, py, size) {
   const pixels = (points) => points.map(([x, y]) => [px(x), py(y)]);
   if (lines.memory.length > 0) {
     const ends = pixels(lines.memory);
-    boxes.push(...boxesAlong(...ends[0], ...ends[1], 6), ...slopeLabel(group, ends, `copy ${si(copy, "B/s")}, ${state}`, dots));
+    boxes.push(...boxesAlong(...ends[0], ...ends[1], 6), ...slopeLabel(group, ends, size.width < 500 ? si(copy, "B/s") : `copy ${si(copy, "B/s")}, ${state}`, dots));
   }
   if (lines.compute.length > 0) {
     const ends = pixels(lines.compute);

@@ -27,7 +27,7 @@ export function ratio(value) {
   const size = Math.abs(value);
   if (size !== 0 && (size < 1e-4 || size >= 1e7)) return value.toExponential(2);
   if (size >= 100) return value.toFixed(0);
-  return value.toFixed(size >= 10 ? 1 : size >= 1 ? 2 : size >= 0.1 ? 3 : 4);
+  return size === 0 ? "0" : value.toFixed(2 - Math.floor(Math.log10(size)));
 }
 
 /** A tick of a logarithmic axis: 0.01, 1, 100, 10 G. */

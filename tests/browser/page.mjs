@@ -1,0 +1,429 @@
+// The page in Chromium: what it draws is what the API says, in every state it can be in.
+import assert from "node:assert/strict";
+import {execFile} from "node:child_process";
+import {createHash} from "node:crypto";
+import {writeFileSync} from "node:fs";
+import {join} from "node:path";
+import {promisify} from "node:util";
+import {axe, launch, open, overflow, scales, show, symbols} from "./browser.mjs";
+import {JSON_TYPE, slowRecording, start, submit, temporary} from "./daemon.mjs";
+import {test, until} from "./suite.mjs";
+
+const run = promisify(execFile);
+const ONE_RUN = /\/api\/v1\/runs\/\d+$/;
+const HOSTILE = ["<img src=x onerror=alert(1)>", "std::vector<int>", "x".repeat(200), "مصفوفة ×", "</th><script>alert(2)</script>"];
+const fixed = (value, decimals, unit = 1) => (value === null ? "–" : (value / unit).toFixed(decimals));
+
+/** The cells that the table must have for a row, from the API's document. */
+function expectedCells(row, state) {
+  const s = row[state];
+  return [fixed(row.ask_bytes, 1, 1e6), fixed(s.bytes.l1, 1, 1e6), fixed(s.bytes.l2, 1, 1e6), fixed(s.bytes.dram_settled, 1, 1e6), fixed(s.dram_per_ask, 4), fixed(s.percent_of_ceiling, 1)];
+}
+
+async function checkTable(page, document, state) {
+  const rows = await page.locator("#table-scroll tbody tr").evaluateAll((all) => all.map((tr) => [...tr.children].map((cell) => cell.textContent)));
+  assert.equal(rows.length, document.kernels.length);
+  document.kernels.forEach((row, i) => {
+    assert.equal(rows[i][1], row.title);
+    assert.deepEqual(rows[i].slice(2, 8), expectedCells(row, state), row.kernel);
+    const [number, prefix] = [Number.parseFloat(rows[i][8]), rows[i][8].split(" ")[1]];
+    const shown = number * {s: 1, ms: 1e-3, "µs": 1e-6, ns: 1e-9}[prefix];
+    assert.ok(Math.abs(shown / row[state].time_s.median - 1) < 0.005, `${row.kernel}: ${rows[i][8]} is not ${row[state].time_s.median}`);
+    assert.equal(rows[i][9], fixed(row[state].percent_of_roof, 1));
+    assert.equal(rows[i][10], row[state].bound ?? "–");
+  });
+}
+
+/** Every point stands where the axes' ticks say that its intensity and rate belong, and no other point is there. */
+async function checkPoints(page, document, state) {
+  const {x, y} = await scales(page);
+  assert.ok(x.ticks >= 2 && y.ticks >= 2);
+  const drawn = await symbols(page);
+  const place = (value, rate) => [x.offset + x.slope * Math.log10(value), y.offset + y.slope * Math.log10(rate)];
+  const near = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1]) < 1;
+  const judged = document.kernels.filter((row) => row.flop > 0 && row[state]?.flop_per_s);
+  for (const [role, member] of [["measured", "dram"], ["asked", "ask"]]) {
+    const wanted = judged.filter((row) => row[state].intensity[member] !== null);
+    for (const row of wanted) {
+      const at = place(row[state].intensity[member], row[state].flop_per_s);
+      assert.ok(drawn[role].some((mark) => near(mark, at)), `${row.kernel}: nothing ${role} at ${at}: ${JSON.stringify(drawn[role])}`);
+    }
+    assert.equal(drawn[role].length, wanted.length, role);
+  }
+  const svg = await page.locator(".roofline-plot").evaluate((element) => element.outerHTML);
+  assert.ok(!/NaN|Infinity|undefined/.test(svg), svg.match(/.{60}(NaN|Infinity|undefined).{30}/)?.[0]);
+  const names = await page.locator(".point").evaluateAll((all) => all.map((g) => g.dataset.kernel));
+  assert.deepEqual(names.toSorted(), judged.filter((row) => row[state].intensity.ask !== null).map((row) => row.kernel).toSorted());
+  const listed = await page.locator(".absent li").evaluateAll((all) => all.map((li) => [li.dataset.kernel, li.querySelector(".reason").textContent]));
+  const missing = document.kernels.filter((row) => !judged.includes(row) || row[state].intensity.dram === null);
+  assert.deepEqual(listed.map(([kernel]) => kernel), missing.map((row) => row.kernel));
+  for (const [kernel, why] of listed) assert.ok(why.length > 10, `${kernel}: no reason`);
+}
+
+/** Boxes of the points' numbers: none over another. */
+async function checkNumbers(page) {
+  const boxes = await page.locator(".point text").evaluateAll((all) => all.map((text) => ({number: text.textContent, ...text.getBoundingClientRect().toJSON()})));
+  for (const [i, a] of boxes.entries())
+    for (const b of boxes.slice(i + 1)) assert.ok(a.right <= b.left || b.right <= a.left || a.bottom <= b.top + 2 || b.bottom <= a.top + 2, `the numbers ${a.number} and ${b.number} overlap`);
+}
+
+async function drawing(browser, daemon, document) {
+  for (const state of ["warm", "cold"])
+    for (const width of [1440, 390])
+      await test(`the ${state} roofline at ${width} px: table, points, numbers`, async () => {
+        const {page, done} = await open(browser, {width});
+        await show(page, `${daemon.url}/#state=${state}`);
+        await checkTable(page, document, state);
+        await checkPoints(page, document, state);
+        await checkNumbers(page);
+        assert.equal(await overflow(page), 0);
+        await done();
+      });
+  await test("the head says device, driver, CUDA, date in UTC and here, and that the run is replayed", async () => {
+    for (const [zone, name] of [["America/Los_Angeles", /P[SD]T/], ["Asia/Kolkata", /GMT\+5:30|IST/]]) {
+      const {page, done} = await open(browser, {timezoneId: zone, locale: "en-US"});
+      await show(page, daemon.url);
+      const text = await page.locator(".run-head").innerText();
+      for (const part of [document.device.name, document.environment.driver_version, document.environment.cuda_runtime_version, `${document.date.slice(0, 10)} ${document.date.slice(11, 19)} UTC`]) assert.ok(text.includes(part), `${part} in ${text}`);
+      assert.match(text, name);
+      assert.ok(text.includes(`Replayed, recorded on ${document.recorded_at.slice(0, 10)}`), text);
+      await done();
+    }
+  });
+  await test("the ceilings and the ridge are the API's", async () => {
+    const {page, done} = await open(browser);
+    await show(page, daemon.url);
+    const text = await page.locator("#summary").innerText();
+    const value = (name, state) => document.ceilings.find((c) => c.name === name && c.state === state).value;
+    assert.ok(text.includes(`${(value("dram_copy", "warm") / 1e12).toFixed(2)} TB/s`) || text.includes(`${(value("dram_copy", "warm") / 1e9).toFixed(1)} GB/s`), text);
+    assert.ok(text.includes(`${(value("fp32_fma", "warm") / 1e12).toFixed(2)} TFLOP/s`), text);
+    const ridge = Number(/([\d.]+) FLOP\/B/.exec(text)[1]);
+    assert.ok(Math.abs(ridge / document.ridge_flop_per_byte - 1) < 0.005, `${ridge} is not ${document.ridge_flop_per_byte}`);
+    await done();
+  });
+  await test("the first view: at most 20 requests and 500 KB", async () => {
+    const {page, seen, done} = await open(browser);
+    await show(page, daemon.url);
+    await page.waitForLoadState("networkidle");
+    assert.ok(seen.requests.length <= 20, seen.requests.map((request) => request.url()).join("\n"));
+    let bytes = 0;
+    for (const request of seen.requests) bytes += (await request.sizes()).responseBodySize;
+    console.log(`      ${seen.requests.length} requests, ${bytes} bytes`);
+    assert.ok(bytes > 100000 && bytes <= 500000, `${bytes} bytes`);
+    await done();
+  });
+}
+
+/** The numbers of the detail box are those of the API, to the digits shown. */
+async function checkDetail(page, row, state) {
+  const shown = await page.locator("#detail dl").evaluate((dl) => [...dl.querySelectorAll("dt")].map((dt) => [dt.textContent, dt.nextElementSibling.textContent]));
+  const facts = Object.fromEntries(shown);
+  const s = row[state];
+  const close = (text, value, scale = 1) => {
+    const number = Number.parseFloat(text) * scale;
+    const digits = (/^[\d.]+/.exec(text)?.[0] ?? "").replace(/^0?\.?0*/, "").replace(".", "").length;
+    assert.ok(digits >= 3 || Number.isInteger(Number.parseFloat(text)), text);
+    assert.ok(Math.abs(number - value) <= Math.abs(value) * 0.006, `${row.kernel}: ${text} is not ${value}`);
+  };
+  if (s.intensity.dram !== null) close(facts["measured intensity"], s.intensity.dram);
+  else assert.ok(facts["measured intensity"].length > 10);
+  close(facts["asked intensity"], s.intensity.ask);
+  close(facts.rate, s.flop_per_s, {G: 1e9, T: 1e12, M: 1e6}[facts.rate.split(" ")[1][0]]);
+  if (s.percent_of_roof !== null) assert.equal(facts["of its roof"], `${s.percent_of_roof.toFixed(1)} %`);
+  assert.equal(facts.bound, s.bound ?? s.why.bound);
+  assert.equal(await page.locator("#detail .advice").textContent(), s.advice ?? s.why.advice);
+  assert.ok((await page.locator("#detail h3").textContent()).endsWith(row.title));
+}
+
+async function using(browser, daemon, document) {
+  await test("Tab reaches the points, arrow keys go through all of them, the detail is the API's", async () => {
+    const {page, done} = await open(browser);
+    await show(page, daemon.url);
+    let steps = 0;
+    while (!(await page.evaluate(() => document.activeElement.classList.contains("point")))) {
+      await page.keyboard.press("Tab");
+      assert.ok(++steps < 20, "no point after 20 Tabs");
+    }
+    const count = await page.locator(".point").count();
+    const seen = new Set();
+    for (let i = 0; i < count; i++) {
+      const kernel = await page.evaluate(() => document.activeElement.dataset.kernel);
+      seen.add(kernel);
+      await checkDetail(page, document.kernels.find((row) => row.kernel === kernel), "warm");
+      assert.equal(await page.locator(`.point.is-chosen[data-kernel="${kernel}"]`).count(), 1);
+      assert.ok((await page.evaluate(() => document.activeElement.getAttribute("aria-label"))).includes("FLOP/s"));
+      await page.keyboard.press("ArrowRight");
+    }
+    assert.equal(seen.size, count);
+    await page.keyboard.press("Tab");
+    assert.equal(await page.evaluate(() => document.activeElement.closest(".point")), null);
+    await done();
+  });
+  await test("pointing and tapping choose the point under them", async () => {
+    for (const touch of [false, true]) {
+      const {page, done} = await open(browser, touch ? {width: 390, hasTouch: true, isMobile: true} : {});
+      await show(page, daemon.url);
+      const labels = page.locator(".point text");
+      for (let i = 0; i < (await labels.count()); i++) {
+        await labels.nth(i).scrollIntoViewIfNeeded();
+        const box = await labels.nth(i).boundingBox();
+        const at = [box.x + box.width / 2, box.y + box.height / 2];
+        if (touch) await page.touchscreen.tap(...at);
+        else await page.mouse.move(...at);
+        const kernel = await labels.nth(i).evaluate((text) => text.parentNode.dataset.kernel);
+        await page.locator(`.point.is-chosen[data-kernel="${kernel}"]`).waitFor({timeout: 3000});
+        await checkDetail(page, document.kernels.find((row) => row.kernel === kernel), "warm");
+      }
+      await done();
+    }
+  });
+  await test("the cache state stands in the address and comes back from it", async () => {
+    const {page, done} = await open(browser);
+    await show(page, daemon.url);
+    await page.getByRole("radio", {name: "cold"}).check();
+    await checkTable(page, document, "cold");
+    assert.match(page.url(), /#.*state=cold/);
+    await page.reload();
+    await page.locator("#table-scroll tbody tr").first().waitFor();
+    assert.ok(await page.getByRole("radio", {name: "cold"}).isChecked());
+    await checkTable(page, document, "cold");
+    await done();
+  });
+  await test("turning a phone redraws the chart to fit", async () => {
+    const {page, done} = await open(browser, {width: 390});
+    await show(page, daemon.url);
+    await page.setViewportSize({width: 844, height: 390});
+    await until("the wider chart", async () => (await page.locator(".roofline-plot").boundingBox()).width > 600);
+    await page.setViewportSize({width: 320, height: 700});
+    await until("the narrower chart", async () => (await page.locator(".roofline-plot").boundingBox()).width <= 320);
+    assert.equal(await overflow(page), 0);
+    await done();
+  });
+}
+
+async function accessible(browser, daemon) {
+  for (const scheme of ["light", "dark"])
+    for (const width of [1440, 390])
+      await test(`axe finds nothing in ${scheme} at ${width} px`, async () => {
+        const {page, done} = await open(browser, {width, scheme});
+        await show(page, daemon.url);
+        await page.locator(".point").first().focus();
+        await page.locator("details summary").click();
+        assert.deepEqual(await axe(page), []);
+        await done();
+      });
+  await test("forced colours: the chart is drawn in the system's colours", async () => {
+    const {page, done} = await open(browser, {forcedColors: "active"});
+    await show(page, daemon.url);
+    assert.deepEqual(await axe(page), []);
+    await done();
+  });
+}
+
+/** Serves changed instead of every run. */
+async function withDocument(browser, daemon, changed, body, options = {}) {
+  const {page, done} = await open(browser, options);
+  await page.route(ONE_RUN, (route) => route.fulfill({json: changed}));
+  await show(page, `${daemon.url}/#state=${options.state ?? "warm"}`);
+  await body(page);
+  await done();
+}
+
+const unknown = (object, members, why) => {
+  object.why = {...object.why};
+  for (const member of members) {
+    object[member] = null;
+    object.why[member] = why;
+  }
+};
+
+async function strange(browser, daemon, document) {
+  const copy = () => structuredClone(document);
+  await test("names from data are text, whatever they hold", async () => {
+    const changed = copy();
+    HOSTILE.forEach((title, i) => { changed.kernels[i].title = title; });
+    [changed.device.name, changed.environment.driver_version, changed.flags] = [HOSTILE[0], HOSTILE[4], [HOSTILE[0]]];
+    changed.kernels[0].warm.advice = HOSTILE[0];
+    changed.checks[0] = {...changed.checks[0], passed: false, title: HOSTILE[0], detail: HOSTILE[4]};
+    for (const width of [1440, 390])
+      await withDocument(browser, daemon, changed, async (page) => {
+        const titles = await page.locator("tbody th").allTextContents();
+        assert.deepEqual(titles.slice(0, HOSTILE.length), HOSTILE);
+        assert.equal(await page.locator("h1").textContent(), HOSTILE[0]);
+        await page.locator(".point").first().focus();
+        assert.equal(await page.locator("#detail .advice").textContent(), HOSTILE[0]);
+        assert.equal(await page.locator("main img, main script").count(), 0);
+        assert.equal(await overflow(page), 0);
+      }, {width});
+  });
+  await test("without counters: asked points alone, each kernel listed with the reason, dashes in the table", async () => {
+    const changed = copy();
+    const why = "the counters are refused to this user";
+    changed.counters = {...changed.counters, status: "counters_permission", reason: why};
+    for (const row of changed.kernels)
+      for (const s of [row.warm, row.cold]) {
+        unknown(s.bytes, ["l1", "l2", "l2_sm", "dram", "dram_read", "dram_write", "dram_settled", "dram_4n"], why);
+        unknown(s.intensity, ["l1", "l2", "dram"], why);
+        unknown(s, ["dram_per_ask", "dram_byte_per_s", "percent_of_ceiling", "bound", "advice", "attainable_flop_per_s", "percent_of_roof"], why);
+        s.flags = [];
+      }
+    await withDocument(browser, daemon, changed, async (page) => {
+      await checkTable(page, changed, "warm");
+      await checkPoints(page, changed, "warm");
+      assert.equal((await symbols(page)).measured.length, 0);
+      assert.ok((await page.locator("#message").innerText()).includes(why));
+      assert.ok((await page.locator("#table-notes").innerText()).includes(why));
+      assert.deepEqual(await axe(page), []);
+    });
+  });
+  await test("no ceilings, one kernel, no flop at all: nothing at a false place", async () => {
+    const none = copy();
+    none.ceilings.forEach((c) => unknown(c, ["value"], "withheld"));
+    none.ridge_flop_per_byte = null;
+    const one = copy();
+    one.kernels = one.kernels.slice(0, 1);
+    const idle = copy();
+    idle.kernels = idle.kernels.filter((row) => row.flop === 0);
+    for (const changed of [none, one, idle])
+      await withDocument(browser, daemon, changed, async (page) => {
+        await checkTable(page, changed, "warm");
+        await checkPoints(page, changed, "warm");
+      });
+  });
+  await test("ten kernels at one place stay tellable apart", async () => {
+    const crowd = copy();
+    const like = crowd.kernels[0];
+    crowd.kernels = crowd.kernels.map((row, i) => ({...structuredClone(like), kernel: row.kernel, title: row.title, warm: {...structuredClone(like.warm), flop_per_s: like.warm.flop_per_s * (1 + i / 1000)}}));
+    for (const width of [1440, 390])
+      await withDocument(browser, daemon, crowd, async (page) => {
+        await checkPoints(page, crowd, "warm");
+        await checkNumbers(page);
+      }, {width});
+  });
+  await test("a kernel at the counter's floor stands at the edge, with its reason", async () => {
+    const changed = copy();
+    const row = changed.kernels.find((k) => k.kernel === "matmul_naive");
+    unknown(row.warm.intensity, ["dram"], "the DRAM bytes are at the counter's floor");
+    row.warm.flags = ["at_floor"];
+    await withDocument(browser, daemon, changed, async (page) => {
+      await checkPoints(page, changed, "warm");
+      const right = await page.locator(".roofline-plot").evaluate((svg) => Number(svg.getAttribute("width")));
+      const at = await page.locator('.point.edge[data-kernel="matmul_naive"] .edge-mark').getAttribute("d");
+      assert.ok(Number(/M([\d.]+)/.exec(at)[1]) > right - 30, at);
+    });
+  });
+  await test("a refused run and failed checks say so", async () => {
+    const changed = copy();
+    changed.outcome = "refused";
+    changed.outcome_reasons = ["the output of vector add is wrong"];
+    changed.checks[0].passed = false;
+    unknown(changed.checks[1], ["passed"], "it was not asked for");
+    changed.kernels[2].flags = ["a_flag_of_tomorrow"];
+    await withDocument(browser, daemon, changed, async (page) => {
+      assert.match(await page.locator("#message").innerText(), /refused.*\n*.*vector add is wrong/s);
+      assert.match(await page.locator("#checks").innerText(), new RegExp(`${changed.checks.filter((c) => c.passed === true).length} passed, 1 failed, 1 not made`));
+      assert.match(await page.locator("#table-notes").innerText(), /a flag of tomorrow/);
+    });
+  });
+}
+
+async function otherStates(browser, daemon) {
+  await test("no run yet: the command on the page starts one, its progress shows, then the roofline", async () => {
+    const folder = temporary();
+    const empty = await start({folder, replay: slowRecording(folder, 12)});
+    const {page, done} = await open(browser, {width: 390});
+    await page.goto(empty.url);
+    const command = await page.locator(".command").textContent();
+    assert.equal(await overflow(page), 0);
+    assert.deepEqual(await axe(page), []);
+    const {stdout} = await run("bash", ["-c", `${command.replace("curl", "curl -fsS")}`]);
+    const id = JSON.parse(stdout).id;
+    await page.locator("#progress", {hasText: `Job ${id}`}).waitFor({timeout: 10000});
+    await page.locator("#table-scroll tbody tr").first().waitFor({timeout: 40000});
+    await done();
+    await empty.stop();
+  });
+  await test("a failed first job says what happened and what to do", async () => {
+    const failing = await start();
+    const {page, done} = await open(browser);
+    await page.route(/\/api\/v1\/jobs\?limit=1$/, (route) => route.fulfill({json: {items: [{id: "1", state: "failed", progress: null, error: {code: "x", message: "It broke.", next_action: "Mend it."}}], next: null}}));
+    await page.goto(failing.url);
+    await page.locator("#progress", {hasText: "It broke. Mend it."}).waitFor({timeout: 10000});
+    await done();
+    await failing.stop();
+  });
+  await test("the daemon stops: the page says so, and Try again works once it is back", async () => {
+    const first = await start();
+    await submit(first, {suite: "verify", counters: false});
+    const {page, done} = await open(browser, {expected: [/ERR_CONNECTION_REFUSED/]});
+    await show(page, first.url);
+    await first.stop();
+    await page.evaluate(() => { location.hash = "#state=cold"; });
+    await page.getByText("The daemon does not answer.").waitFor();
+    assert.deepEqual(await axe(page), []);
+    const again = await start({folder: first.folder, port: first.port});
+    await page.getByRole("button", {name: "Try again"}).click();
+    await page.locator("#table-scroll tbody tr").first().waitFor();
+    await done();
+    await again.stop();
+  });
+  await test("a run that is not there, and an answer that is no JSON", async () => {
+    const {page, done} = await open(browser, {expected: [/404/, /502/]});
+    await page.goto(`${daemon.url}/#run=999999`);
+    await page.getByText("The run cannot be shown").waitFor();
+    assert.match(await page.locator("#message").innerText(), /not_found/);
+    await page.route(/\/api\/v1\/runs\?/, (route) => route.fulfill({status: 502, body: "<h1>Bad gateway</h1>"}));
+    await page.goto(`${daemon.url}/#`);
+    await page.getByText("answered 502").waitFor();
+    await done();
+  });
+  await test("while it loads, the page says so", async () => {
+    const {page, done} = await open(browser);
+    let go;
+    const held = new Promise((resolve) => { go = resolve; });
+    await page.route(ONE_RUN, async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.goto(daemon.url);
+    await page.getByText("Loading the newest run").waitFor();
+    go();
+    await page.locator("#table-scroll tbody tr").first().waitFor();
+    await done();
+  });
+  await test("a token that is not known is asked for again and kept for the tab", async () => {
+    const folder = temporary();
+    const file = join(folder, "tokens");
+    writeFileSync(file, `page read ${createHash("sha256").update("s3cret").digest("hex")}\n`, {mode: 0o600});
+    const guarded = await start({folder, options: ["--token-file", file, "--open-loopback"]});
+    await submit(guarded, {suite: "verify", counters: false});
+    const {page, done} = await open(browser, {expected: [/401/]});
+    await page.addInitScript(() => { if (!sessionStorage.getItem("rooflined-token")) sessionStorage.setItem("rooflined-token", "old"); });
+    await page.goto(guarded.url);
+    await page.getByText("A token is needed").waitFor();
+    assert.deepEqual(await axe(page), []);
+    await page.getByLabel("Token").fill("s3cret");
+    await page.keyboard.press("Enter");
+    await page.locator("#table-scroll tbody tr").first().waitFor();
+    assert.ok(!page.url().includes("s3cret"));
+    await done();
+    await guarded.stop();
+  });
+}
+
+export async function pageTests() {
+  const daemon = await start();
+  const job = await submit(daemon, {suite: "verify"});
+  const document = (await daemon.ask("GET", `/api/v1/runs/${job.run}`, {headers: JSON_TYPE})).json;
+  const browser = await launch();
+  try {
+    await drawing(browser, daemon, document);
+    await using(browser, daemon, document);
+    await accessible(browser, daemon);
+    await strange(browser, daemon, document);
+    await otherStates(browser, daemon);
+  } finally {
+    await browser.close();
+  }
+  await daemon.stop();
+}

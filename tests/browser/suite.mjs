@@ -1,0 +1,43 @@
+// As much of a test runner as is needed here.
+import assert from "node:assert/strict";
+
+const LIMIT_MS = 60000;
+let passed = 0;
+const failed = [];
+
+/** Runs one test; a failure is printed and counted, and the next test runs. */
+export async function test(name, body) {
+  const started = Date.now();
+  let timer;
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`not done after ${LIMIT_MS / 1000} s`)), LIMIT_MS);
+  });
+  try {
+    await Promise.race([body(), late]);
+    passed++;
+    console.log(`ok    ${name} (${Date.now() - started} ms)`);
+  } catch (error) {
+    failed.push(name);
+    console.log(`FAIL  ${name}\n      ${String(error?.stack ?? error).replaceAll("\n", "\n      ")}`);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Prints what ran; the exit status. */
+export function summary() {
+  for (const name of failed) console.log(`failed: ${name}`);
+  console.log(`${passed} passed, ${failed.length} failed`);
+  return failed.length === 0 && passed > 0 ? 0 : 1;
+}
+
+/** Asks until answer is truthy; gives it back. */
+export async function until(what, ask, limitMs = 30000) {
+  const end = Date.now() + limitMs;
+  for (;;) {
+    const answer = await ask();
+    if (answer) return answer;
+    assert.ok(Date.now() < end, `${what}: not within ${limitMs / 1000} s`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
