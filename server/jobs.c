@@ -77,8 +77,9 @@ static void on_kick(void *arg)
         if (device->active != NULL || !jobs_device_ready(device))
             continue;
         if (active_start(jobs, device, &started, &err) != 0) {
+            if (jobs->store_error.code != err.code) /* tried again and again: said once */
+                jobs_log("the next job of %s could not be started: %s", device->id, err.message);
             jobs->store_error = err;
-            jobs_log("the next job of %s could not be started: %s", device->id, err.message);
             jobs_kick(jobs, LIMIT_STORE_AGAIN_MS);
             return;
         }

@@ -11,8 +11,9 @@ add_dependencies(test_supervise fake_measure)
 target_compile_definitions(test_supervise PRIVATE FAKE_MEASURE="$<TARGET_FILE:fake_measure>")
 
 rl_unit_test(test_jobs rl_jobs)
-add_dependencies(test_jobs roofline-measure test_recordings)
-target_compile_definitions(test_jobs PRIVATE ROOFLINE_MEASURE="$<TARGET_FILE:roofline-measure>" DATA="${RL_TEST_DATA}")
+add_dependencies(test_jobs roofline-measure fake_measure test_recordings)
+target_compile_definitions(test_jobs PRIVATE ROOFLINE_MEASURE="$<TARGET_FILE:roofline-measure>" DATA="${RL_TEST_DATA}"
+  FAKE_MEASURE="$<TARGET_FILE:fake_measure>")
 
 # 200 kills for each way of starting the measuring process; see the script.
 find_package(Python3 COMPONENTS Interpreter)

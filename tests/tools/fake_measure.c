@@ -260,16 +260,22 @@ int main(int argc, char **argv)
         return 66;
     }
     signal(SIGPIPE, SIG_IGN);
+    bool skip = false;
     for (char *line = script, *next; line != NULL && *line != '\0'; line = next) {
         next = strchr(line, '\n');
         if (next != NULL)
             *next++ = '\0';
         char *rest = strchr(line, ' ');
-        if (line[0] == '\0' || line[0] == '#')
+        if (strcmp(line, "end") == 0)
+            skip = false;
+        if (line[0] == '\0' || line[0] == '#' || skip || strcmp(line, "end") == 0)
             continue;
         if (rest != NULL)
             *rest++ = '\0';
-        obey(line, rest != NULL ? rest : "");
+        if (strcmp(line, "when") == 0)
+            skip = rest == NULL || strstr(request, rest) == NULL;
+        else
+            obey(line, rest != NULL ? rest : "");
     }
     free(script);
     return 0;
