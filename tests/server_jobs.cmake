@@ -10,10 +10,13 @@ rl_unit_test(test_supervise rl_jobs)
 add_dependencies(test_supervise fake_measure)
 target_compile_definitions(test_supervise PRIVATE FAKE_MEASURE="$<TARGET_FILE:fake_measure>")
 
-rl_unit_test(test_jobs rl_jobs)
-add_dependencies(test_jobs roofline-measure fake_measure test_recordings)
-target_compile_definitions(test_jobs PRIVATE ROOFLINE_MEASURE="$<TARGET_FILE:roofline-measure>" DATA="${RL_TEST_DATA}"
-  FAKE_MEASURE="$<TARGET_FILE:fake_measure>")
+foreach(name IN ITEMS test_jobs test_jobs_life)
+  rl_unit_test(${name} rl_jobs)
+  target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+  add_dependencies(${name} roofline-measure fake_measure test_recordings)
+  target_compile_definitions(${name} PRIVATE ROOFLINE_MEASURE="$<TARGET_FILE:roofline-measure>" DATA="${RL_TEST_DATA}"
+    FAKE_MEASURE="$<TARGET_FILE:fake_measure>")
+endforeach()
 
 # 200 kills for each way of starting the measuring process; see the script.
 find_package(Python3 COMPONENTS Interpreter)

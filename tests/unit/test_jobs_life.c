@@ -1,0 +1,253 @@
+/* The job engine's life: stopping, dying, devices that come and go, a store that takes nothing. */
+#include "unit/jobs_fixture.h"
+
+/* ---- death and stopping ---- */
+
+static void on_stopped(void *arg)
+{
+    struct bench *bench = arg;
+    bench->stopped = true;
+}
+static bool has_stopped(struct bench *bench)
+{
+    return bench->stopped;
+}
+
+static void stopping_interrupts_what_runs_and_keeps_the_queue(void **state)
+{
+    struct bench *bench = *state;
+    struct rl_err err = {0};
+    int64_t ignored;
+    bool replayed;
+    start_ready(bench, DATA "/faults/hang_kernels.jsonl");
+    int64_t first = post(bench, VERIFY), second = post(bench, VERIFY);
+    bench->id = first;
+    until(bench, runs, "it runs");
+    jobs_shutdown(bench->jobs, on_stopped, bench);
+    assert_int_equal(post_as(bench, "uid:1", VERIFY, NULL, &ignored, &replayed, &err), -1);
+    assert_int_equal(err.code, RL_E_SHUTTING_DOWN);
+    until(bench, has_stopped, "stopped");
+    ends(bench, first, "interrupted", "interrupted");
+    jobs_free(bench->jobs);
+    start(bench, DATA "/base.jsonl");
+    ends(bench, second, "done", NULL);
+}
+
+static void stopping_while_nothing_runs_is_done_at_once(void **state)
+{
+    struct bench *bench = *state;
+    start_ready(bench, DATA "/base.jsonl");
+    jobs_shutdown(bench->jobs, on_stopped, bench);
+    assert_true(bench->stopped);
+}
+
+static void an_interrupted_job_is_tried_once_more_when_asked(void **state)
+{
+    struct bench *bench = *state;
+    start_ready(bench, DATA "/faults/hang_kernels.jsonl");
+    int64_t id = post(bench, "{\"suite\":\"verify\",\"kernels\":[\"matmul_naive\"],\"on_interrupt\":\"retry\"}");
+    for (int attempt = 1; attempt <= 2; attempt++) {
+        bench->id = id;
+        until(bench, runs, "it runs");
+        json_t *job = view(bench, id);
+        assert_int_equal(json_integer_value(json_object_get(job, "attempt")), attempt);
+        json_decref(job);
+        jobs_free(bench->jobs); /* as a kill: nothing is stored */
+        start(bench, DATA "/faults/hang_kernels.jsonl");
+    }
+    ends(bench, id, "interrupted", "interrupted");
+}
+
+static void a_queued_job_whose_device_is_gone_fails(void **state)
+{
+    struct bench *bench = *state;
+    struct store_job_new job = {.principal = "uid:1",
+                                .device = "GPU-gone",
+                                .now_ms = rl_now_ms(),
+                                .max_queued = 9,
+                                .max_open_per_principal = 9,
+                                .spec = "{\"suite\":\"verify\",\"device\":\"GPU-gone\"}"};
+    struct rl_environment environment;
+    struct rl_device device;
+    struct rl_err err = {0};
+    bool replayed;
+    rl_device_unknown(&device, "a test's");
+    rl_environment_unknown(&environment, "a test's");
+    device.id = "GPU-gone";
+    device.name = "gone";
+    environment.build = "t";
+    environment.method_version = 1;
+    struct store_device row = {.device = &device,
+                               .environment = &environment,
+                               .counters_status = "ok",
+                               .source = RL_MEASURED,
+                               .checked_at_ms = 1};
+    if (store_put_device(bench->store, &row, &err) != 0 ||
+        store_job_add(bench->store, &job, &bench->id, &replayed, &err) != 0)
+        fail_msg("%s", err.message);
+    start(bench, DATA "/base.jsonl");
+    ends(bench, bench->id, "failed", "device_gone");
+}
+
+/* ---- two devices, and a driver that changes ---- */
+
+/* A device line of a probe for the scripted process. */
+static void put_device(FILE *script, const char *id, const char *driver)
+{
+    struct rl_environment environment;
+    struct rl_device device;
+    rl_device_unknown(&device, "a test's");
+    rl_environment_unknown(&environment, "a test's");
+    device.id = id;
+    device.name = "scripted";
+    environment.build = "t";
+    environment.method_version = 1;
+    environment.driver_version = (struct rl_text){driver, NULL};
+    json_t *line = json_pack("{s:o, s:o, s:{s:s, s:n}}", "device", rl_device_to_json(&device), "environment",
+                             rl_environment_to_json(&environment), "counters", "status", "ok", "why");
+    char *text = json_dumps(line, JSON_COMPACT);
+    fprintf(script, "line {\"t\":\"device\",\"seq\":@SEQ,\"at_ns\":@NS,%s\n", text + 1);
+    free(text);
+    json_decref(line);
+}
+
+static void two_scripted_devices(struct bench *bench)
+{
+    FILE *script = fopen(bench->script, "we");
+    assert_non_null(script);
+    fputs("line "
+          "{\"t\":\"hello\",\"seq\":@SEQ,\"at_ns\":@NS,\"protocol\":1,\"build\":\"b\",\"backend\":\"replay\",\"pid\":@"
+          "PID}\n"
+          "request\nwhen \"run\"\nhang\nend\n",
+          script);
+    put_device(script, "GPU-b", "1.0"); /* PCI order is the probe's, not that of the ids */
+    put_device(script, "GPU-a", "1.0");
+    fputs("line {\"t\":\"result\",\"seq\":@SEQ,\"at_ns\":@NS,\"run\":null}\n", script);
+    assert_int_equal(fclose(script), 0);
+    bench->config.measure_exec = FAKE_MEASURE;
+    start_ready(bench, bench->script);
+}
+
+static void is_on(struct bench *bench, int64_t id, const char *state, const char *device)
+{
+    json_t *job = view(bench, id);
+    assert_string_equal(text_of(job, "state"), state);
+    assert_string_equal(text_of(job, "device"), device);
+    json_decref(job);
+}
+
+static void devices_measure_side_by_side_and_each_one_at_a_time(void **state)
+{
+    struct bench *bench = *state;
+    struct rl_err err = {0};
+    two_scripted_devices(bench);
+    int64_t first = post(bench, VERIFY), third = post(bench, VERIFY);
+    int64_t second = post(bench, "{\"suite\":\"verify\",\"device\":\"GPU-a\"}");
+    until(bench, runs, "the second device's job runs");
+    is_on(bench, first, "running", "GPU-b"); /* the first in PCI order is the default */
+    is_on(bench, second, "running", "GPU-a");
+    is_on(bench, third, "queued", "GPU-b");
+    assert_int_equal(jobs_cancel(bench->jobs, "uid:1", false, first, &err), 0);
+    bench->id = third;
+    until(bench, runs, "the next one on the first device runs");
+    is_on(bench, first, "cancelled", "GPU-b"); /* the device was free only when its process was gone */
+    is_on(bench, second, "running", "GPU-a");
+}
+
+static char seen_driver[32];
+static bool has_new_driver(struct bench *bench)
+{
+    bool ready;
+    json_t *answer = jobs_readiness(bench->jobs, &ready);
+    const char *driver = text_of(json_array_get(json_object_get(answer, "devices"), 0), "driver_version");
+    snprintf(seen_driver, sizeof seen_driver, "%s", driver);
+    json_decref(answer);
+    return strcmp(seen_driver, "999.99.999") == 0;
+}
+
+static void write_recording(const struct bench *bench, const char *driver)
+{
+    static char text[4 << 20];
+    static const char known[] = "580.159.04";
+    FILE *from = fopen(DATA "/base.jsonl", "re"), *to = fopen(bench->script, "we");
+    assert_true(from != NULL && to != NULL);
+    size_t len = fread(text, 1, sizeof text - 1, from);
+    text[len] = '\0';
+    for (char *at = text; (at = strstr(at, known)) != NULL; at += sizeof known - 1)
+        memcpy(at, driver, sizeof known - 1);
+    assert_int_equal(fwrite(text, 1, len, to), len);
+    fclose(from);
+    assert_int_equal(fclose(to), 0);
+}
+
+static void a_new_driver_is_seen_by_the_next_job_and_probed_for_at_once(void **state)
+{
+    struct bench *bench = *state;
+    write_recording(bench, "580.159.04");
+    start_ready(bench, bench->script);
+    write_recording(bench, "999.99.999");
+    ends(bench, post(bench, VERIFY), "done", NULL);
+    until(bench, has_new_driver, "the new driver is known");
+}
+
+/* ---- a store that takes nothing ---- */
+
+static bool store_is_red(struct bench *bench)
+{
+    bool ready = true;
+    json_t *answer = jobs_readiness(bench->jobs, &ready);
+    bool writable = json_is_true(json_object_get(json_object_get(answer, "store"), "writable"));
+    json_decref(answer);
+    return !writable && !ready;
+}
+
+static void limit_files(rlim_t bytes)
+{
+    struct rlimit limit;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = bytes;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static void a_run_that_cannot_be_stored_shows_red_and_fails_its_job(void **state)
+{
+    struct bench *bench = *state;
+    start_ready(bench, DATA "/base.jsonl");
+    signal(SIGXFSZ, SIG_IGN);
+    int64_t id = post(bench, VERIFY);
+    until(bench, runs, "it runs");
+    limit_files(4096);
+    until(bench, store_is_red, "red");
+    /* all tries to store the run are over when the device is free again */
+    loop_add_timer(bench->loop, LIMIT_STORE_TRIES * LIMIT_STORE_TRY_MS + 500, on_give_up, bench, &bench->give_up, NULL);
+    assert_int_equal(loop_run(bench->loop, NULL), 0);
+    loop_remove(bench->loop, bench->give_up);
+    json_t *job = view(bench, id);
+    assert_string_equal(text_of(job, "state"), "running");
+    json_decref(job);
+    limit_files(RLIM_INFINITY);
+    bench->id = id;
+    until(bench, has_ended, "it ends");
+    job = view(bench, id);
+    assert_string_equal(bench->state, "failed");
+    assert_memory_equal(text_of(json_object_get(job, "error"), "code"), "store_", 6);
+    assert_non_null(strstr(text_of(json_object_get(job, "error"), "message"), "could not be stored"));
+    json_decref(job);
+    assert_true(is_ready(bench));
+    next_job_is_right(bench);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(stopping_interrupts_what_runs_and_keeps_the_queue),
+        CASE(stopping_while_nothing_runs_is_done_at_once),
+        CASE(an_interrupted_job_is_tried_once_more_when_asked),
+        CASE(a_queued_job_whose_device_is_gone_fails),
+        CASE(devices_measure_side_by_side_and_each_one_at_a_time),
+        CASE(a_new_driver_is_seen_by_the_next_job_and_probed_for_at_once),
+        CASE(a_run_that_cannot_be_stored_shows_red_and_fails_its_job),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
