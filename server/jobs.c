@@ -3,6 +3,7 @@
 #include "server/jobs.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -231,6 +232,8 @@ int jobs_new(const struct jobs_config *config, struct store *store, struct loop 
     struct jobs *jobs = calloc(1, sizeof *jobs);
     if (jobs == NULL)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory for the job engine.");
+    /* Inherited as ignored, the kernel would reap our children before we know how they ended (wait(2)). */
+    signal(SIGCHLD, SIG_DFL);
     jobs->config = *config;
     jobs->store = store;
     jobs->loop = loop;
