@@ -2,7 +2,7 @@
 import {axisX, axisY, dot, gridX, gridY, line, link, plot, ruleX} from "./vendor.js";
 import {svgElement} from "./dom.js";
 import {ratio, si, tick} from "./format.js";
-import {boxAt, placeLabels} from "./labels.js";
+import {LEADER, boxAt, placeLabels} from "./labels.js";
 import {decadeTicks, domains, place, roofLines, roofs} from "./model.js";
 
 const SYMBOLS = {memory: "circle", compute: "square", latency: "triangle"};
@@ -141,7 +141,7 @@ function numbers(svg, items, boxes, size) {
     item.label = centres[i];
     const [dx, dy] = [centres[i].x - item.main.x, centres[i].y - item.main.y];
     const far = Math.hypot(dx, dy);
-    if (far > 24) {
+    if (far > LEADER) {
       const [a, b] = [8 / far, (far - 8) / far];
       leaders.append(svgElement("path", {d: `M${(item.main.x + a * dx).toFixed(1)},${(item.main.y + a * dy).toFixed(1)}L${(item.main.x + b * dx).toFixed(1)},${(item.main.y + b * dy).toFixed(1)}`}));
     }
@@ -222,7 +222,8 @@ export function roofline(run, state, width, choose) {
   const [px, py] = [svg.scale("x").apply, svg.scale("y").apply];
   const items = targets(placed, px, py, size);
   const dots = dotBoxes(items);
-  numbers(svg, items, [...dots, ...roofLabels(svg, roof, lines, state, dots, px, py, size)], size);
+  const joins = items.flatMap(({main, asked}) => (asked && asked !== main ? [{x0: Math.min(main.x, asked.x), x1: Math.max(main.x, asked.x), y0: main.y - 1, y1: main.y + 1}] : []));
+  numbers(svg, items, [...dots, ...joins, ...roofLabels(svg, roof, lines, state, dots, px, py, size)], size);
   pointGroups(svg, items);
   listen(svg, items, choose);
   const mark = (kernel) => {

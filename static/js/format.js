@@ -50,14 +50,14 @@ export function local(text) {
 
 const FLAGS = {
   above_ceiling: "faster than the copy ceiling: a kernel that mostly reads or mostly writes may be",
-  at_floor: "its DRAM bytes are too few for the counters to tell from none",
-  cache_resident: "the caches served most of what it asked for",
+  at_floor: "DRAM bytes too few for the counters to tell from none",
+  cache_resident: "the caches served most of what was asked for",
   clock_moved: "the SM clock moved by more than 1 percent",
   driver_changed: "the driver changed during the run",
   not_steady: "bytes per launch were not the same for four times as many launches",
   shared: "something else was on the GPU, or could not be kept off it",
   throttled: "heat, power or a slowdown signal held the clocks down",
-  writeback_unpaid: "it left dirty lines in the cache, whose write to DRAM comes later",
+  writeback_unpaid: "left dirty lines in the cache, whose write to DRAM comes later",
 };
 
 /** A flag in words; one that this page does not know yet is shown by its name. */

@@ -55,9 +55,9 @@ export function notes(run, state) {
   if (state === "cold") items.push("Cold: DRAM MB and DRAM/ask are what the launch owed DRAM with the lines it left dirty; %ceil is of what moved while it ran.");
   items.push(...reasons(run, state));
   for (const name of run.flags) items.push(`The run: ${flag(name)}.`);
-  for (const row of run.kernels) {
-    const names = [...new Set([...row.flags, ...(row[state]?.flags ?? [])])];
-    if (names.length > 0) items.push(`${row.title}: ${names.map(flag).join("; ")}.`);
-  }
+  const rows = new Map();
+  for (const row of run.kernels)
+    for (const name of new Set([...row.flags, ...(row[state]?.flags ?? [])])) rows.set(name, [...(rows.get(name) ?? []), row.title]);
+  for (const [name, titles] of rows) items.push(`${titles.join("; ")}: ${flag(name)}.`);
   return items.length > 0 ? element("ul", {}, ...items.map((text) => element("li", {}, text))) : null;
 }
