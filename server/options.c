@@ -38,7 +38,7 @@ static const struct option_spec {
     {"replay", "RECORDING", TEXT, offsetof(struct options, replay),
      "measure nothing, replay a recording (not with --measure-socket)"},
     {"static", "DIR", TEXT, offsetof(struct options, static_dir),
-     "the page's files (default: ../share/rooflined/static or ../../static\nfrom this program), read once at start"},
+     "the page's files (default: ../share/rooflined/static or ../static\nfrom this program), read once at start"},
     {"token-file", "FILE", TEXT, offsetof(struct options, token_file),
      "lines 'ID RIGHT SHA256': RIGHT is read, submit or admin, SHA256 that of\n"
      "the token, as of: printf %s \"$TOKEN\" | sha256sum"},
@@ -204,7 +204,7 @@ static int fill_defaults(struct options *options, struct rl_err *err)
         options->static_dir = beside_program("../share/rooflined/static");
         if (options->static_dir && access(options->static_dir, R_OK)) {
             free(options->static_dir);
-            options->static_dir = beside_program("../../static");
+            options->static_dir = beside_program("../static");
         }
         if (!options->static_dir)
             goto no_memory;
