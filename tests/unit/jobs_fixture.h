@@ -55,13 +55,13 @@ static inline int set_up(void **state)
 
 static inline int tear_down(void **state)
 {
-    static const char *const suffixes[] = {"", "-wal", "-shm"};
+    static const char *const suffixes[] = {"", "-wal", "-shm", "-lock"};
     struct bench *bench = *state;
     char path[128];
     jobs_free(bench->jobs);
     loop_free(bench->loop);
     store_close(bench->store);
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
         snprintf(path, sizeof path, "%s%s", bench->database, suffixes[i]);
         unlink(path);
     }
