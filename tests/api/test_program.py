@@ -6,6 +6,7 @@ import socket
 import sqlite3
 import subprocess
 import tempfile
+import time
 import unittest
 
 import harness
@@ -97,6 +98,8 @@ class Program(unittest.TestCase):
         """More connections than the process may have descriptors: they wait, nothing breaks."""
         with harness.Daemon(ready=False, limit_descriptors=48) as daemon:
             connections = [daemon.socket() for _ in range(80)]
+            daemon.wait_for(lambda: daemon.descriptors() >= 48, "the last descriptor to be taken")
+            time.sleep(0.2)  # until the daemon has seen that there are no more
             for connection in connections:
                 connection.close()
             self.assertEqual(daemon.get("/healthz").status, 200)
