@@ -101,10 +101,8 @@ static int load_page(struct daemon *daemon, struct rl_err *err)
 {
     struct stat st;
     const char *dir = daemon->options.static_dir;
-    if (!daemon->options.static_given && stat(dir, &st)) {
-        fprintf(stderr, "rooflined: warning: the page's files are not installed; / answers 404 (see --static)\n");
-        dir = NULL;
-    }
+    if (!daemon->options.static_given && stat(dir, &st))
+        dir = NULL; /* said once everything else has started: an error is one line */
     return static_files_load(dir, &daemon->files, err);
 }
 
@@ -167,6 +165,8 @@ static int start(struct daemon *daemon, struct rl_err *err)
         .jobs = daemon->jobs, .store = daemon->store, .files = daemon->files, .started_ns = rl_monotonic_ns()};
     if (start_http(daemon, err))
         return -1;
+    if (static_files_count(daemon->files) == 0)
+        fprintf(stderr, "rooflined: warning: the page's files are not installed; / answers 404 (see --static)\n");
     if (daemon->tcp_fd >= 0)
         fprintf(stderr, "rooflined: listening on http://%s/\n", daemon->address);
     if (daemon->unix_fd >= 0)
