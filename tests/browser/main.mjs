@@ -2,9 +2,10 @@
 import {apiTests} from "./api.mjs";
 import {stopAll} from "./daemon.mjs";
 import {pageTests} from "./page.mjs";
+import {readmeTests} from "./readme.mjs";
 import {summary, test} from "./suite.mjs";
 
-for (const [name, run] of [["API", apiTests], ["page", pageTests]]) {
+for (const [name, run] of [["API", apiTests], ["page", pageTests], ["README", readmeTests]]) {
   try {
     await run();
   } catch (error) {
