@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Evidence on a machine with a GPU: the main job through the daemon, as a user would, judged against what the product promises.
 
-    tests/gpu/evidence.py --bin build/bin --out DIR [--parts course,scaled,ncu,time,repeat,kill,sanitize,record]
+    tests/gpu/evidence.py --bin build/bin --out DIR [--parts course,scaled,ncu,…]
 
 Prints one line per claim with the figures seen, a summary last, and leaves documents and tables in DIR. Exit 1 when a claim
 does not hold. Needs curl; ncu and compute-sanitizer for the parts of those names.
@@ -275,6 +275,43 @@ def part_repeat(daemon, options):
               f" sd {100*statistics.stdev(values)/middle:.2f} %")
 
 
+def part_runs(daemon, options):
+    """Every course run of this session with counters, as the draws that comparisons of a machine with itself are tested on."""
+    while len(course_runs(daemon)) < 40:
+        daemon.verify(sizes="course")
+    draws = []
+    for summary in course_runs(daemon):
+        document = json.loads(curl(daemon, f"/api/v1/runs/{summary['id']}"))
+        rows = [{"kernel": row["kernel"], "state": state, "time_s": row[state]["time_s"]["median"], "sm_hz": row[state]["sm_hz"],
+                 "dram": row[state]["bytes"]["dram"]} for row in document["kernels"] for state in ("warm", "cold")]
+        ceilings = [{"name": c["name"], "state": c["state"], "value": c["value"]} for c in document["ceilings"]]
+        draws.append({"id": summary["id"], "date": summary["date"], "rows": rows, "ceilings": ceilings})
+    with open(f"{options.out}/h200_runs.json", "w") as out:
+        out.write("[\n" + ",\n".join(json.dumps(d, separators=(",", ":")) for d in reversed(draws)) + "\n]\n")
+    claim(len(draws) >= 30, "runs for comparing the machine with itself", len(draws))
+
+
+def course_runs(daemon):
+    answer = json.loads(curl(daemon, "/api/v1/runs?sizes=course&counters=counter-backed&limit=200"))
+    return [item for item in answer["items"] if item["source"] == "measured"]
+
+
+def part_exports(options):
+    """What ncu writes about our binary, in the shapes that the import has to read."""
+    shapes = {"long-cold": [], "long-warm": ["--cache-control", "none", "--replay-mode", "application"], "raw-cold": ["--page", "raw"],
+              "raw-warm": ["--page", "raw", "--cache-control", "none", "--replay-mode", "application"]}
+    metrics = "dram__bytes_read.sum,dram__bytes_write.sum,lts__t_bytes.sum,l1tex__t_bytes.sum"
+    sets = {"set-roofline": ["--set", "roofline", "--page", "raw"], "set-full": ["--set", "full", "--page", "raw"]}
+    os.makedirs(f"{options.out}/h200", exist_ok=True)
+    for name, more in {**{k: ["--metrics", metrics, *v] for k, v in shapes.items()}, **sets}.items():
+        done = run(["ncu", "--clock-control", "none", "--profile-from-start", "off", "--csv", *more, options.bin + "/roofline-measure",
+                    "--profile", "--sizes", "course"], 500)
+        open(f"{options.out}/h200/{name}.csv", "w").write(done.stdout)
+        claim("vector_add" in done.stdout, f"ncu export {name}", f"{len(done.stdout)} bytes")
+    done = run([options.bin + "/roofline-measure", "--json", "--no-counters", "--sizes", "course"], 100)
+    open(f"{options.out}/h200/timings.jsonl", "w").write(done.stdout)
+
+
 def in_phase(daemon, number, phase, seconds=30):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -366,7 +403,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", default="build/bin")
     parser.add_argument("--out", required=True)
-    parser.add_argument("--parts", default="course,scaled,ncu,time,repeat,kill,timeout,sanitize,record")
+    parser.add_argument("--parts", default="course,scaled,ncu,time,repeat,kill,timeout,runs,exports,sanitize,record")
     options = parser.parse_args()
     parts = options.parts.split(",")
     os.makedirs(options.out, exist_ok=True)
@@ -376,7 +413,8 @@ def main():
     steps = [(name, lambda name=name: documents.update({name: part_verify(daemon, options, name)[0]})) for name in ("course", "scaled")]
     steps += [("ncu", lambda: part_ncu(options, documents)), ("time", lambda: part_time(daemon, options)),
               ("repeat", lambda: part_repeat(daemon, options)), ("kill", lambda: part_kill(daemon, options)),
-              ("timeout", lambda: part_timeout(options)), ("record", lambda: part_record(options)),
+              ("timeout", lambda: part_timeout(options)), ("runs", lambda: part_runs(daemon, options)),
+              ("exports", lambda: part_exports(options)), ("record", lambda: part_record(options)),
               ("sanitize", lambda: part_sanitize(options))]
     try:
         for name, step in steps:
