@@ -61,6 +61,7 @@ function key() {
     sample("latency bound", shape("path", {d: "M17,1L23,12H11Z", class: "fill-triangle"})),
     sample("where the asked bytes would put it", shape("path", {d: "M8,7H34", class: "join"}), shape("circle", {cx: 6, cy: 7, r: 4, class: "ask"})),
     sample("too few DRAM bytes to count", shape("path", {d: "M12,1l11,6l-11,6z", class: "fill-edge"})),
+    element("span", {class: "hint"}, "Point at a number, tap it, or reach it with Tab and the arrow keys: its bound and what to do next stand beside the chart."),
   ];
 }
 
@@ -141,9 +142,9 @@ export function show(run, wanted, setState) {
     summary(run, state);
     const placed = redraw();
     lists(placed, choose);
-    const again = placed.find((p) => p.kernel === chosen && p.of);
-    byId("detail").replaceChildren(element("p", {class: "hint"}, "Point at a number on the chart, tap it, or reach it with Tab and the arrow keys: its rate, its bound and what to do next stand here."));
-    if (again) choose(again);
+    const first = placed.find((p) => p.kernel === chosen && p.of) ?? placed.find((p) => p.where === "point") ?? placed.find((p) => p.rate !== null);
+    if (first) choose(first);
+    else byId("detail").replaceChildren(element("p", {class: "hint"}, "No kernel of this run has a place on the chart."));
     byId("table-scroll").replaceChildren(table(run, state));
     byId("table-notes").replaceChildren(...[notes(run, state)].filter(Boolean));
   };

@@ -193,9 +193,9 @@ async function using(browser, daemon, document) {
     const {page, done} = await open(browser, {width: 390});
     await show(page, daemon.url);
     await page.setViewportSize({width: 844, height: 390});
-    await until("the wider chart", async () => (await page.locator(".roofline-plot").boundingBox()).width > 600);
+    await until("the wider chart", async () => (await page.locator(".roofline-plot").boundingBox())?.width > 600);
     await page.setViewportSize({width: 320, height: 700});
-    await until("the narrower chart", async () => (await page.locator(".roofline-plot").boundingBox()).width <= 320);
+    await until("the narrower chart", async () => (await page.locator(".roofline-plot").boundingBox())?.width <= 320);
     assert.equal(await overflow(page), 0);
     await done();
   });
