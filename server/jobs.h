@@ -47,10 +47,11 @@ int jobs_view_stored(struct jobs *jobs, const struct store_job *job, json_t **re
 int jobs_transcript(struct jobs *jobs, int64_t id, struct rl_buf *out, struct rl_err *err);
 
 /* For /readyz: {ready, reasons:[{code,message,next_action}],
- * devices:[{id,name,counters{status,why},driver_version,source,quarantined,busy,why{}}], queue{queued,running,limit},
- * store{writable,schema_version,why{}}, measure{way, backend, build, checked_at, why{}}}. ready is false when no device
- * can measure or the store cannot be written. counters.status is "ok" or an error id, its why null or a sentence. NULL
- * when memory ran out. */
+ * devices:[{id,name,counters{status,why},driver_version,source,quarantined,busy,why{}}],
+ * queue{queued,running,limit,why{}}, store{writable,schema_version,why{}}, measure{way, backend, build, checked_at,
+ * why{}}}. ready is false when no device can measure, one is quarantined, the store cannot be written or the engine is
+ * stopping. counters.status is "ok" or an error id, its why null or a sentence. A new reference, or NULL when memory
+ * ran out. */
 json_t *jobs_readiness(struct jobs *jobs, bool *ret_ready);
 /* Asks for a fresh probe unless one ran within the last minute. */
 void jobs_probe(struct jobs *jobs);

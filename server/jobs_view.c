@@ -258,6 +258,23 @@ static json_t *measure_view(const struct jobs *jobs, int *failed)
     return view;
 }
 
+static json_t *queue_view(const struct jobs *jobs, int *failed)
+{
+    static const struct {
+        const char *name;
+        enum job_state state;
+    } counts[] = {{"queued", JOB_QUEUED}, {"running", JOB_RUNNING}};
+    json_t *why = json_object(), *view = json_object();
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        int64_t count = store_job_count(jobs->store, counts[i].state);
+        *failed |=
+            put(view, why, counts[i].name, count >= 0 ? json_integer(count) : NULL, "the store did not count them");
+    }
+    *failed |= json_object_set_new(view, "limit", json_integer(LIMIT_QUEUED_JOBS));
+    *failed |= json_object_set_new(view, "why", why);
+    return view;
+}
+
 /* How old a complete look for devices may be when somebody asks whether the daemon is ready. Each look takes GPU time.
  */
 #define STALE_MS (10 * 60000)
@@ -280,10 +297,7 @@ json_t *jobs_readiness(struct jobs *jobs, bool *ret_ready)
     failed |= json_object_set_new(view, "ready", json_boolean(ready));
     failed |= json_object_set_new(view, "reasons", reasons);
     failed |= json_object_set_new(view, "devices", devices);
-    failed |= json_object_set_new(
-        view, "queue",
-        json_pack("{s:I, s:I, s:i}", "queued", (json_int_t)store_job_count(jobs->store, JOB_QUEUED), "running",
-                  (json_int_t)store_job_count(jobs->store, JOB_RUNNING), "limit", LIMIT_QUEUED_JOBS));
+    failed |= json_object_set_new(view, "queue", queue_view(jobs, &failed));
     failed |= json_object_set_new(view, "store", store);
     failed |= json_object_set_new(view, "measure", measure_view(jobs, &failed));
     if (ready_devices == 0 || rl_now_ms() - jobs->checked_at_ms > STALE_MS)

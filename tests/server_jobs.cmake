@@ -18,6 +18,8 @@ foreach(name IN ITEMS test_jobs test_jobs_life)
     FAKE_MEASURE="$<TARGET_FILE:fake_measure>")
 endforeach()
 
+target_link_options(test_jobs PRIVATE -Wl,--wrap=store_job_count)
+
 # 200 kills for each way of starting the measuring process; see the script.
 find_package(Python3 COMPONENTS Interpreter)
 if(Python3_FOUND)

@@ -1,6 +1,15 @@
 /* The job engine over a real store, with the real measuring program replaying recordings with faults. */
 #include "unit/jobs_fixture.h"
 
+/* The store counts from memory, which cannot fail: here it can. */
+static bool uncounted;
+int64_t __real_store_job_count(struct store *store, enum job_state state);
+int64_t __wrap_store_job_count(struct store *store, enum job_state state);
+int64_t __wrap_store_job_count(struct store *store, enum job_state state)
+{
+    return uncounted ? -1 : __real_store_job_count(store, state);
+}
+
 /* In a phase of the running job. */
 static const char *wanted_phase;
 static bool in_phase(struct bench *bench)
@@ -148,6 +157,27 @@ static void a_node_that_cannot_measure_says_why_and_takes_no_job(void **state)
     }
 }
 
+static void a_queue_that_was_not_counted_is_null_and_why(void **state)
+{
+    static const char *const names[] = {"queued", "running"};
+    struct bench *bench = *state;
+    start_ready(bench, DATA "/base.jsonl");
+    for (int pass = 0; pass < 2; pass++) {
+        bool ready;
+        uncounted = pass == 1;
+        json_t *answer = jobs_readiness(bench->jobs, &ready);
+        uncounted = false;
+        const json_t *queue = json_object_get(answer, "queue"), *why = json_object_get(queue, "why");
+        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+            const json_t *count = json_object_get(queue, names[i]);
+            assert_true(pass == 0 ? json_is_integer(count) && json_integer_value(count) == 0 : json_is_null(count));
+            assert_int_equal(text_of(why, names[i])[0] == '\0', pass == 0);
+        }
+        assert_int_equal(json_integer_value(json_object_get(queue, "limit")), LIMIT_QUEUED_JOBS);
+        json_decref(answer);
+    }
+}
+
 static const char *const phases[] = {"start", "ceilings", "kernels", "counters", "checks"};
 #define PHASES (sizeof phases / sizeof phases[0])
 
@@ -280,6 +310,7 @@ int main(void)
         CASE(counters_that_cannot_be_had_give_a_timed_only_run),
         CASE(each_fault_fails_its_job_alone),
         CASE(a_node_that_cannot_measure_says_why_and_takes_no_job),
+        CASE(a_queue_that_was_not_counted_is_null_and_why),
         CASE(a_job_can_be_cancelled_in_each_phase),
         CASE(a_job_that_hangs_times_out_in_each_phase),
         CASE(cancelling_asks_who_and_when),
