@@ -189,23 +189,27 @@ static void fill(struct engine *e, struct engine_unit *unit, struct rl_ceiling *
                ceiling->shape.value ? ceiling->shape.value : "shape unknown");
 }
 
-/* METHOD: a chain that fails its recurrence, or whose time does not follow its length, is no ceiling. */
-static void withhold(struct engine *e, struct engine_unit *unit)
+/* METHOD "Ceilings": why the chain's time does not follow its length; NULL when it does. */
+static const char *chain_fault(struct engine *e)
 {
-    struct rl_ceiling *ceiling = unit->ceiling[RL_WARM];
-    const char *why = NULL;
+    if (!e->scaling.made)
+        return engine_say(e, "twice the steps: %s", e->scaling.why);
+    if (fabs(e->scaling.ratio / 2 - 1) <= ENGINE_SCALING)
+        return NULL;
+    return engine_say(e, "twice the steps took %.3f times the time, not 2 within 5 percent", e->scaling.ratio);
+}
 
-    if (unit->checked && !unit->result.passed)
-        why = engine_say(e, "withheld: the result is wrong (%s)", unit->result.detail);
-    else if (e->scaling.made && fabs(e->scaling.ratio / 2 - 1) > ENGINE_SCALING)
-        why = engine_say(e, "withheld: twice the steps took %.3f times the time, not 2 within 5 percent",
-                         e->scaling.ratio);
-    else if (!e->scaling.made)
-        why = engine_say(e, "withheld: twice the steps: %s", e->scaling.why);
-    if (!why || !rl_is_known(ceiling->value))
-        return;
-    engine_log(e, "ceiling %s %s", ceiling->name, why);
-    ceiling->value = ceiling->percent_of_nominal = rl_unknown(why);
+/* No ceiling from code that is not known to have done its work. */
+static void withhold(struct engine *e, struct engine_unit *unit, const char *why)
+{
+    for (enum rl_state state = 0; state < RL_STATE_COUNT; state++) {
+        struct rl_ceiling *ceiling = unit->ceiling[state];
+
+        if (!ceiling || !rl_is_known(ceiling->value))
+            continue;
+        ceiling->value = ceiling->percent_of_nominal = rl_unknown(engine_say(e, "withheld: %s", why));
+        engine_log(e, "ceiling %s %s %s", ceiling->name, rl_state_name(state), ceiling->value.why);
+    }
 }
 
 static int measure_ceiling(struct engine *e, struct engine_unit *unit, struct rl_err *err)
@@ -243,16 +247,20 @@ int engine_ceilings(struct engine *e, struct rl_err *err)
     e->scaling.why = "the FMA chain was not measured";
     for (size_t i = rl_kernel_count; i < rl_unit_count; i++) {
         struct engine_unit *unit = &e->units[i];
-        struct rl_ceiling *warm;
+        const struct rl_ceiling *warm;
+        const char *why;
 
         if (measure_ceiling(e, unit, err))
             return -1;
+        why = engine_unproven(e, unit);
         warm = unit->ceiling[RL_WARM];
-        if (strcmp(unit->unit->id, "fp32_fma") != 0)
-            continue;
-        if (rl_is_known(warm->value) && fma_scaling(e, unit, warm->time_s.median.value, err))
-            return -1;
-        withhold(e, unit);
+        if (strcmp(unit->unit->id, "fp32_fma") == 0) {
+            if (rl_is_known(warm->value) && fma_scaling(e, unit, warm->time_s.median.value, err))
+                return -1;
+            why = why ? why : chain_fault(e);
+        }
+        if (why)
+            withhold(e, unit, why);
     }
     return 0;
 }

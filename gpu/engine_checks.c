@@ -7,8 +7,8 @@
 
 /* A polynomial above the FMA ceiling would be a loop that was cut short; 1 percent for the clock's own movement. */
 #define ABOVE_CEILING 1.01
-#define COPY_OVER_MEMCPY                                                                                               \
-    0.995 /* the copy ceiling has to reach what cudaMemcpy reaches on the same card in the same run */
+/* The copy ceiling has to reach what cudaMemcpy reaches on the same card in the same run. */
+#define COPY_OVER_MEMCPY 0.995
 
 static const struct rl_flag3 PASSED = {true, NULL}, FAILED = {false, NULL};
 
@@ -44,6 +44,19 @@ static const char *no_counts(const struct engine *e)
 }
 
 /* ---- results ---- */
+
+/* A check that compared nothing has not passed, whatever it says. */
+static bool is_right(const struct gpu_result *result)
+{
+    return result->passed && result->wrong == 0 && result->compared_device + result->compared_host > 0;
+}
+
+const char *engine_unproven(struct engine *e, const struct engine_unit *unit)
+{
+    if (!unit->checked)
+        return engine_say(e, "the result could not be checked (%s)", unit->unchecked_why);
+    return is_right(&unit->result) ? NULL : engine_say(e, "the result is wrong (%s)", unit->result.detail);
+}
 
 static void result_names(struct engine *e, const struct engine_unit *unit, const char **ret_name,
                          const char **ret_title)
@@ -81,11 +94,7 @@ void engine_check_results(struct engine *e)
             e, "%llu wrong of %llu compared on the device and %llu on the host, worst error %.3g of its tolerance%s%s",
             (unsigned long long)result->wrong, (unsigned long long)result->compared_device,
             (unsigned long long)result->compared_host, result->worst, result->detail[0] ? ": " : "", result->detail);
-        /* a check that compared nothing has not passed, whatever it says */
-        add(e, name, title, true,
-            result->passed && result->wrong == 0 && result->compared_device + result->compared_host > 0 ? PASSED
-                                                                                                        : FAILED,
-            detail);
+        add(e, name, title, true, is_right(result) ? PASSED : FAILED, detail);
     }
 }
 
@@ -150,8 +159,9 @@ void engine_check_polynomial(struct engine *e)
     if (has_count)
         counted = unit->row->flop_counted.value / (double)unit->row->flop.value;
     add(e, name, title, true,
-        unit->result.passed && share <= ABOVE_CEILING && fabs(counted - 1) <= ENGINE_FLOP_TOLERANCE ? PASSED : FAILED,
-        engine_say(e, "result %s; %s; %s", unit->result.passed ? "right" : "wrong",
+        is_right(&unit->result) && share <= ABOVE_CEILING && fabs(counted - 1) <= ENGINE_FLOP_TOLERANCE ? PASSED
+                                                                                                        : FAILED,
+        engine_say(e, "result %s; %s; %s", is_right(&unit->result) ? "right" : "wrong",
                    has_rate ? engine_say(e, "rate %.4f of the FMA ceiling", share)
                             : "no FMA ceiling to compare the rate with",
                    has_count ? engine_say(e, "counted flop %.5f of the hand count", counted) : "flop not counted"));

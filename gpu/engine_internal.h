@@ -107,6 +107,8 @@ int engine_counts(struct engine *e, struct rl_err *err);
 void engine_blank_bytes(struct rl_bytes *bytes, const char *why);
 
 /* ---- engine_checks.c: each adds one or more named checks to the run ---- */
+/* Why a unit's output proves nothing: its check found it wrong, compared nothing or could not be made. NULL: right. */
+const char *engine_unproven(struct engine *e, const struct engine_unit *unit);
 void engine_check_results(struct engine *e); /* result_<unit>, copy_bit_for_bit, fma_host_recurrence */
 void engine_check_fma_scaling(struct engine *e);
 void engine_check_copy_reaches_memcpy(struct engine *e);

@@ -92,7 +92,33 @@ static void test_copy_bit_for_bit(void **state)
     fake->wrong_result = "dram_copy";
     run = expect_failed("copy_bit_for_bit", NULL);
     assert_int_equal(run->outcome, RL_REFUSED);
+    assert_non_null(rl_run_ceiling(run, "dram_copy", RL_WARM)->value.why);
+    assert_non_null(rl_run_ceiling(run, "dram_copy", RL_COLD)->value.why);
     rl_run_free(run);
+}
+
+/* Code that nobody has seen do its work gives no ceiling, though it was timed. */
+static void test_unproven_ceiling(void **state)
+{
+    static const char *const units[] = {"dram_copy", "fp32_fma", "dram_read"};
+
+    (void)state;
+    for (size_t i = 0; i < 2 * sizeof units / sizeof units[0]; i++) {
+        const char *unit = units[i / 2];
+        const struct rl_ceiling *ceiling;
+        struct rl_run *run;
+
+        fake->fails_in_check = i % 2 == 0 ? unit : NULL;
+        fake->compares_nothing = i % 2 == 0 ? NULL : unit;
+        run = run_whole(fake, NULL);
+        ceiling = rl_run_ceiling(run, unit, RL_WARM);
+        assert_non_null(ceiling->value.why);
+        assert_non_null(strstr(ceiling->value.why, i % 2 == 0 ? "could not be checked" : "is wrong"));
+        assert_non_null(ceiling->percent_of_nominal.why);
+        assert_true(rl_is_known(ceiling->time_s.median));
+        assert_int_equal(run->outcome, i % 2 == 0 ? RL_PARTIAL : RL_REFUSED);
+        rl_run_free(run);
+    }
 }
 
 static void test_fma_host_recurrence(void **state)
@@ -301,6 +327,7 @@ int main(void)
         CHECK_TEST(test_result_that_compared_nothing),
         CHECK_TEST(test_half_wrong_results),
         CHECK_TEST(test_copy_bit_for_bit),
+        CHECK_TEST(test_unproven_ceiling),
         CHECK_TEST(test_fma_host_recurrence),
         CHECK_TEST(test_fma_scaling),
         CHECK_TEST(test_copy_reaches_memcpy),
