@@ -74,7 +74,7 @@ static int calibrate(struct engine *e, const struct engine_unit *unit, unsigned 
         best = INFINITY;
         /* two batches, the faster counts: the first still pays for page tables and instruction caches */
         for (unsigned i = 0; i < 2; i++) {
-            struct gpu_sample sample;
+            struct gpu_sample sample = {0};
 
             if (take(e, &unit->work, RL_WARM, least, i, &sample, err))
                 return -1;
@@ -90,7 +90,7 @@ int engine_quick(struct engine *e, const struct gpu_work *work, int64_t launches
                  double *ret_time_s, struct rl_err *err)
 {
     double times[16];
-    struct gpu_sample sample;
+    struct gpu_sample sample = {0};
 
     if (count == 0 || count > sizeof times / sizeof times[0])
         return rl_fail(err, RL_E_INTERNAL, NULL, "%u batches are not between 1 and 16", count);
@@ -171,7 +171,7 @@ static int sample_until_sure(struct engine *e, const struct gpu_work *work, enum
     ret->count = 0;
     ret->reason = STOP_GO_ON;
     while (ret->reason == STOP_GO_ON) {
-        struct gpu_sample sample;
+        struct gpu_sample sample = {0};
 
         if (take(e, work, state, launches, (*next_sample)++, &sample, err))
             return -1;
