@@ -170,7 +170,8 @@ void store_job_fini(struct store_job *job)
     free(job->device);
     free(job->spec);
     free(job->error);
-    job->principal = job->device = job->spec = job->error = NULL;
+    free(job->outcome);
+    job->principal = job->device = job->spec = job->error = job->outcome = NULL;
 }
 
 /* The columns of JOB_SELECT. */
@@ -191,10 +192,14 @@ static int read_job(struct stmt *stmt, struct store_job *ret, struct rl_err *err
         .spec = stmt_column_dup(stmt, 11),
     };
     bool has_error = sqlite3_column_type(stmt->handle, 12) != SQLITE_NULL;
+    bool has_outcome = sqlite3_column_type(stmt->handle, 13) != SQLITE_NULL;
 
     if (has_error)
         job.error = stmt_column_dup(stmt, 12);
-    if (job.principal == NULL || job.device == NULL || job.spec == NULL || (has_error && job.error == NULL)) {
+    if (has_outcome)
+        job.outcome = stmt_column_dup(stmt, 13);
+    if (job.principal == NULL || job.device == NULL || job.spec == NULL || (has_error && job.error == NULL) ||
+        (has_outcome && job.outcome == NULL)) {
         store_job_fini(&job);
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a job");
     }

@@ -87,6 +87,7 @@ struct store_job {
     int attempt;                                       /* 1, or 2 after an interrupt */
     int64_t created_at_ms, started_at_ms, ended_at_ms; /* 0: not yet */
     char *principal, *device, *spec;                   /* free with store_job_fini */
+    char *outcome;                                     /* "ok", "refused", "partial" of the run; NULL without one */
     char *error;                                       /* {"code","message","next_action","field"?} or NULL */
 };
 int store_job_get(struct store *store, int64_t id, struct store_job *ret, struct rl_err *err); /* RL_E_NOT_FOUND */

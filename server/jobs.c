@@ -192,8 +192,7 @@ static int cancel_queued(struct jobs *jobs, int64_t id, struct rl_err *err)
                                             .message = "The job was cancelled before it started."};
     struct store_transition transition = {
         .id = id, .from = JOB_QUEUED, .to = JOB_CANCELLED, .now_ms = rl_now_ms(), .error = &cancelled};
-    int64_t run_id;
-    return store_job_transition(jobs->store, &transition, &run_id, err);
+    return store_job_transition(jobs->store, &transition, NULL, err);
 }
 
 int jobs_cancel(struct jobs *jobs, const char *principal, bool may_any, int64_t id, struct rl_err *err)

@@ -8,8 +8,6 @@
 #include "server/run_accept.h"
 #include "server/supervise.h"
 
-#define OUTCOMES_KEPT 512u
-
 struct jobs_device;
 
 /* A job from the moment it is stored as running until its end is stored. */
@@ -68,11 +66,6 @@ struct jobs {
     bool stopping, told; /* told: stopped() was called */
     void (*stopped)(void *arg);
     void *stopped_arg;
-    struct {
-        int64_t run;
-        enum rl_outcome outcome;
-    } outcomes[OUTCOMES_KEPT]; /* of runs, which never change */
-    size_t outcome_next;
 };
 
 /* One line on standard error, which the service manager keeps. */
@@ -104,8 +97,5 @@ void jobs_probe_timer(void *jobs);
 
 /* jobs.c: called by the above when a process is gone */
 void jobs_check_stopped(struct jobs *jobs);
-
-/* jobs_view.c */
-void jobs_outcome_put(struct jobs *jobs, int64_t run, enum rl_outcome outcome);
 
 #endif

@@ -239,19 +239,16 @@ static void store_end(void *arg)
     struct jobs *jobs = active->jobs;
     struct store_transition transition;
     struct rl_err err = {0};
-    int64_t run_id = 0;
     if (jobs->stopping && !active->end.complete) {
         /* as after a kill: store_recover decides once everything is gone */
         drop(active);
         return;
     }
     decide(active, &transition);
-    if (store_job_transition(jobs->store, &transition, &run_id, &err) == 0) {
+    if (store_job_transition(jobs->store, &transition, NULL, &err) == 0) {
         jobs->store_error = (struct rl_err){0};
         jobs_log("job %" PRId64 ": %s%s%s", active->id, job_state_name(transition.to),
                  transition.error != NULL ? ": " : "", transition.error != NULL ? transition.error->message : "");
-        if (run_id != 0)
-            jobs_outcome_put(jobs, run_id, active->run->outcome);
         drop(active);
         return;
     }
@@ -273,9 +270,8 @@ int jobs_fail_queued(struct jobs *jobs, int64_t id, const struct rl_err *why, st
 {
     struct store_transition transition = {
         .id = id, .from = JOB_QUEUED, .to = JOB_FAILED, .now_ms = rl_now_ms(), .error = why};
-    int64_t run_id;
     jobs_log("job %" PRId64 ": failed: %s", id, why->message);
-    return store_job_transition(jobs->store, &transition, &run_id, err);
+    return store_job_transition(jobs->store, &transition, NULL, err);
 }
 
 static int start_process(struct active *active, struct rl_err *err)
@@ -303,8 +299,7 @@ static int begin(struct jobs *jobs, struct jobs_device *device, const struct sto
         return jobs_fail_queued(jobs, job->id, &why, err);
     }
     struct store_transition transition = {.id = job->id, .from = JOB_QUEUED, .to = JOB_RUNNING, .now_ms = rl_now_ms()};
-    int64_t run_id;
-    if (store_job_transition(jobs->store, &transition, &run_id, err) != 0)
+    if (store_job_transition(jobs->store, &transition, NULL, err) != 0)
         goto fail;
     jobs->store_error = (struct rl_err){0};
     device->active = active;

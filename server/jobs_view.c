@@ -7,42 +7,6 @@
 #include "base/time.h"
 #include "server/jobs_internal.h"
 
-/* More than a document's head needs: its outcome stands before its first large member. */
-#define OUTCOME_WITHIN_BYTES 1024u
-
-void jobs_outcome_put(struct jobs *jobs, int64_t run, enum rl_outcome outcome)
-{
-    jobs->outcomes[jobs->outcome_next].run = run;
-    jobs->outcomes[jobs->outcome_next].outcome = outcome;
-    jobs->outcome_next = (jobs->outcome_next + 1) % OUTCOMES_KEPT;
-}
-
-/* The outcome of a stored run by name, or NULL. Runs never change, so that one look at the document is enough. */
-static const char *outcome_of(struct jobs *jobs, int64_t run)
-{
-    for (size_t i = 0; i < OUTCOMES_KEPT; i++)
-        if (jobs->outcomes[i].run == run)
-            return rl_outcome_name(jobs->outcomes[i].outcome);
-    struct rl_buf document;
-    rl_buf_init(&document, 8u * 1024u * 1024u);
-    const char *name = NULL;
-    if (store_run_document(jobs->store, run, &document, NULL) == 0 && document.len > 0) {
-        static const char key[] = "\"outcome\":\"";
-        size_t within = document.len < OUTCOME_WITHIN_BYTES ? document.len : OUTCOME_WITHIN_BYTES;
-        const char *at = memmem(document.data, within, key, sizeof key - 1);
-        for (int o = RL_OK; at != NULL && o <= RL_PARTIAL; o++) {
-            const char *candidate = rl_outcome_name((enum rl_outcome)o);
-            size_t len = strlen(candidate);
-            if (strncmp(at + sizeof key - 1, candidate, len) == 0 && at[sizeof key - 1 + len] == '"') {
-                name = candidate;
-                jobs_outcome_put(jobs, run, (enum rl_outcome)o);
-            }
-        }
-    }
-    rl_buf_free(&document);
-    return name;
-}
-
 /* Sets a member that may be null; a null one gets its reason. value is taken over. */
 static int put(json_t *view, json_t *why, const char *name, json_t *value, const char *reason)
 {
@@ -97,7 +61,6 @@ static int put_state(struct jobs *jobs, const struct store_job *job, json_t *vie
 {
     char id[24];
     snprintf(id, sizeof id, "%" PRId64, job->id);
-    const char *outcome = job->run_id != 0 ? outcome_of(jobs, job->run_id) : NULL;
     const char *not_yet = ended(job) ? "the job never ran" : "the job waits for its turn";
     const char *no_progress = ended(job)                 ? "the job has ended"
                               : job->state == JOB_QUEUED ? not_yet
@@ -117,7 +80,7 @@ static int put_state(struct jobs *jobs, const struct store_job *job, json_t *vie
     failed |= put(view, why, "progress", progress_of(active), no_progress);
     failed |= put(view, why, "error", error, ended(job) ? "the job ended without an error" : "no error so far");
     failed |= put(view, why, "run", run_id_of(job), no_run);
-    failed |= put(view, why, "outcome", outcome != NULL ? json_string(outcome) : NULL, no_run);
+    failed |= put(view, why, "outcome", job->outcome != NULL ? json_string(job->outcome) : NULL, no_run);
     failed |= json_object_set_new(view, "links", links_of(job));
     return failed;
 }

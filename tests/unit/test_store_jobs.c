@@ -33,6 +33,7 @@ static void a_job_comes_back_as_it_went_in(void **state)
     assert_int_equal(job.started_at_ms, 0);
     assert_int_equal(job.ended_at_ms, 0);
     assert_int_equal(job.run_id, 0);
+    assert_null(job.outcome);
     assert_null(job.error);
     store_job_fini(&job);
     FAILS(f, RL_E_NOT_FOUND, store_job_get(f->store, id + 1, &job, &f->err));

@@ -66,6 +66,7 @@ static void a_run_comes_back_as_it_went_in(void **state)
     OK(f, store_job_get(f->store, job, &stored, &f->err));
     assert_int_equal(stored.run_id, id);
     assert_int_equal(stored.state, JOB_DONE);
+    assert_string_equal(stored.outcome, rl_outcome_name(run->outcome));
     store_job_fini(&stored);
     rl_buf_init(&out, 1 << 20);
     OK(f, store_run_samples(f->store, id, &out, &f->err));
