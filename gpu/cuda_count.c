@@ -23,12 +23,6 @@ struct job {
     size_t done, total;
 };
 
-/* An error of the counters, which leaves a run without bytes, not without times. */
-static bool is_counters(enum rl_code code)
-{
-    return code >= RL_E_COUNTERS_PERMISSION && code <= RL_E_COUNTERS_LIBRARY;
-}
-
 static int step(struct job *job, struct rl_err *err)
 {
     if (job->done < job->total) /* further passes run the same ranges again */
@@ -329,7 +323,7 @@ int cuda_count(struct gpu_backend *b, struct rl_arena *arena, const struct gpu_c
     int failed = lock_node(cuda, &lock, &why) || count_all(&job, arena, answers, &session, &why);
     counters_close(job.counters);
     gpu_lock_release(lock);
-    if (failed && !is_counters(why.code)) {
+    if (failed && !rl_code_is_counters(why.code)) {
         if (err)
             *err = why;
         return -1;

@@ -127,9 +127,8 @@ static struct rl_real settled(const struct engine *e, const struct gpu_count_ans
     if (counters->flush_dram_bytes.why)
         return counters->flush_dram_bytes;
     value = with_flush.value - counters->flush_dram_bytes.value;
-    /* below zero it cannot stand in a record; rl_derive judges the rest, and knows this reason by its words */
-    if (value < 0)
-        return rl_unknown("the settled bytes are below three spreads of the flush alone");
+    if (value < 0) /* cannot stand in a record; rl_derive judges the rest */
+        return rl_unknown(RL_WHY_SETTLED);
     return rl_known(value);
 }
 
@@ -306,11 +305,6 @@ static int go_without(struct engine *e, const char *status, const char *why)
     return 0;
 }
 
-static bool is_counter_error(enum rl_code code)
-{
-    return code >= RL_E_COUNTERS_PERMISSION && code <= RL_E_COUNTERS_LIBRARY;
-}
-
 static int ask_backend(struct engine *e, struct session *s, struct rl_err *err)
 {
     struct progress progress = {e, s->count};
@@ -320,11 +314,16 @@ static int ask_backend(struct engine *e, struct session *s, struct rl_err *err)
     if (e->backend->ops->count(e->backend, e->arena, s->items, s->count, s->answers, &s->result, tell_progress,
                                &progress, err) == 0)
         return 0;
-    if (!is_counter_error(err->code))
+    if (!rl_code_is_counters(err->code))
         return rl_wrap(err, "counting");
     s->result.counters.status = rl_code_id(err->code);
     s->result.counters.why = (struct rl_text){engine_say(e, "%s", err->message), NULL};
     return 0;
+}
+
+static const char *figure(struct engine *e, struct rl_real value, int decimals)
+{
+    return rl_is_known(value) ? engine_say(e, "%.*f", decimals, value.value) : "unknown";
 }
 
 static int take_session(struct engine *e, struct session *s)
@@ -335,21 +334,20 @@ static int take_session(struct engine *e, struct session *s)
     *counters = s->result.counters;
     if (s->result.chip.value) /* CUPTI names the chip, and is not loaded before the timing is over */
         e->run->device.chip = s->result.chip;
-    if (s->result.chip.value)
-        e->run->device.chip = s->result.chip;
     if (strcmp(counters->status, "ok") != 0) {
         why = counters->why.value ? counters->why.value : "the counter session gave no reason";
-        engine_warn(e, rl_code_from_id(counters->status), why);
+        if (rl_code_from_id(counters->status) != RL_E_NONE) /* "off" is no error */
+            engine_warn(e, rl_code_from_id(counters->status), why);
         return go_without(e, counters->status, why);
     }
     counters->floor_dram_bytes = dram_of(&s->result.empty);
     flush_statistics(s, counters);
     assign(e, s);
     counters->self_test = e->copy_counted.warm;
-    engine_log(e,
-               "counters: %zu ranges in %lld passes, floor %.0f bytes, flush %.0f bytes (spread %.0f), self-test %.4f",
-               s->count, (long long)counters->passes.value, counters->floor_dram_bytes.value,
-               counters->flush_dram_bytes.value, counters->flush_spread_bytes.value, counters->self_test.value);
+    engine_log(e, "counters: %zu ranges in %lld passes, floor %s bytes, flush %s bytes (spread %s), self-test %s",
+               s->count, (long long)counters->passes.value, figure(e, counters->floor_dram_bytes, 0),
+               figure(e, counters->flush_dram_bytes, 0), figure(e, counters->flush_spread_bytes, 0),
+               figure(e, counters->self_test, 4));
     why = distrust(e, s);
     set_status(counters, why ? rl_code_id(RL_E_COUNTERS_UNRELIABLE) : "ok", why);
     if (why) {

@@ -122,6 +122,11 @@ enum rl_code rl_code_from_id(const char *id)
     return RL_E_NONE;
 }
 
+bool rl_code_is_counters(enum rl_code code)
+{
+    return code >= RL_E_COUNTERS_PERMISSION && code <= RL_E_COUNTERS_LIBRARY;
+}
+
 int rl_err_print(const char *program, const struct rl_err *err)
 {
     char line[sizeof err->message + 512];

@@ -6,6 +6,7 @@
 #ifndef RL_BASE_ERR_H
 #define RL_BASE_ERR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum rl_code {
@@ -37,6 +38,8 @@ int rl_code_exit(enum rl_code code);
 const char *rl_code_next_action(enum rl_code code);
 /* The code whose id is `id`, or RL_E_NONE when there is none. */
 enum rl_code rl_code_from_id(const char *id);
+/* Whether code is one of the counters', which leaves a run without bytes, not without times. */
+bool rl_code_is_counters(enum rl_code code);
 
 /* Prints "program: message (next action)" as one line on stderr and returns the exit code. */
 int rl_err_print(const char *program, const struct rl_err *err);

@@ -80,6 +80,7 @@ static void catalogue_is_whole_and_unique(void **state)
         assert_in_range(rl_code_exit(known), 64, 78);
         assert_true(strlen(rl_code_next_action(known)) > 5);
         assert_null(strchr(rl_code_next_action(known), '\n'));
+        assert_int_equal(rl_code_is_counters(known), strncmp(rl_code_id(known), "counters_", 9) == 0);
     }
 }
 

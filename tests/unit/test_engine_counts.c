@@ -150,6 +150,30 @@ static void test_refused_sessions_are_timed_only(void **state)
     }
 }
 
+static void count_nameless(void *arg, enum rl_code code, const char *message)
+{
+    (void)message;
+    *(unsigned *)arg += code == RL_E_NONE;
+}
+
+/* A session that is off, as a recording may say, is no error: a warning's code has to be one of the catalogue. */
+static void test_a_session_that_is_off_warns_of_nothing(void **state)
+{
+    unsigned nameless = 0;
+    const struct engine_events events = {.arg = &nameless, .warning = count_nameless};
+    struct engine_request request = whole_request();
+    struct fake_backend *fake = fake_new();
+    struct rl_run *run = NULL;
+    struct rl_err err = {0};
+
+    (void)state;
+    fake->count_status = "off";
+    assert_int_equal(engine_run(&fake->base, &request, &events, &run, &err), 0);
+    assert_string_equal(run->counters.status, "off");
+    assert_int_equal(nameless, 0);
+    free_both(fake, run);
+}
+
 static void test_a_counter_error_is_a_status(void **state)
 {
     struct fake_backend *fake = fake_new();
@@ -248,6 +272,7 @@ int main(void)
         cmocka_unit_test(test_ranges_have_the_timed_launches),
         cmocka_unit_test(test_weights_of_flop),
         cmocka_unit_test(test_refused_sessions_are_timed_only),
+        cmocka_unit_test(test_a_session_that_is_off_warns_of_nothing),
         cmocka_unit_test(test_a_counter_error_is_a_status),
         cmocka_unit_test(test_other_errors_end_the_run),
         cmocka_unit_test(test_unreliable_counters),
