@@ -53,8 +53,10 @@ struct variant_of {
         triad<block, items, hint>, block, items, "2 x " #items " x 16 bytes" words                                     \
     }
 const variant_of variants[] = {
-    TRIAD(512, 4, RL_STREAM, ", streaming"), TRIAD(256, 4, RL_STREAM, ", streaming"),
-    TRIAD(1024, 2, RL_STREAM, ", streaming"), TRIAD(512, 2, RL_PLAIN, ""),
+    TRIAD(512, 4, RL_STREAM, ", streaming"),
+    TRIAD(256, 4, RL_STREAM, ", streaming"),
+    TRIAD(1024, 2, RL_STREAM, ", streaming"),
+    TRIAD(512, 2, RL_PLAIN, ""),
 };
 static_assert(sizeof variants / sizeof variants[0] == RL_DRAM_TRIAD_VARIANTS, "the catalogue tells this number");
 

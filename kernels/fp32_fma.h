@@ -1,13 +1,13 @@
 /* fp32_fma: the compute ceiling, chains of FP32 FMAs that live in registers.
  *
- * n independent chains of `steps` FMAs: x <- fma(x, a, b). A thread carries 4, 8 or 16 chains side by side (the
- * variants), so that n / 4 … n / 16 threads run and the work is the same for every variant.
+ * n independent chains of `steps` FMAs: x <- fma(x, a, b). A thread carries 8 or 16 chains side by side (the variants),
+ * so that n / 8 or n / 16 threads run and the work is the same for every variant.
  *
  * Flop: 2 * n * steps, exactly, whatever the variant: nothing else in the kernel is a float instruction. SASS (CUDA
- * 13.0, sm_90, 2026-11-29): FFMA only, 512 or 1024 to a turn of the loop beside three other instructions; a and b lie
+ * 13.0, sm_90, 2026-11-29): FFMA only, 1024 to a turn of the loop beside three other instructions; a and b lie
  * in registers of different banks and are reused, so that no operand read stalls.
  *
- * Asked bytes: each chain's result is stored, 4 * n. (The 16 bytes of a, b and key, which every thread reads from one
+ * Asked bytes: each chain's result is stored, 4 * n. (The 12 bytes of a, b and key, which every thread reads from one
  * address, are served by the caches and not counted.)
  *
  * n and steps: 2^26 chains of 1024 are 1.374e11 flop, 2.3 ms at 60 TFLOP/s and 17 ms at the 8 of a T4. With 2048 chains
