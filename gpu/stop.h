@@ -27,11 +27,13 @@ struct stop_rule {
 void stop_init(struct stop_rule *rule, double wall_limit_s);
 
 /* Adds a sample (s, finite, > 0) and says whether it was the last. Tests in this order:
- *   std_error     at least 10 samples, McKean-Schrader standard error of the median below 0.5 percent of the median
- *   noise_stable  the newest 64 values of the noise (relative standard deviation of all samples so far, from the tenth
- * on) have a relative standard deviation below 5 percent max_samples   256 samples wall_time     wall_s reached the
- * limit and there are at least 5 samples wall_s is the measured GPU time so far and what the samples cost beside it,
- * told by the caller (no clock is read). Must not be called again after an answer other than STOP_GO_ON. */
+ * - std_error: at least 10 samples, McKean-Schrader standard error of the median below 0.5 percent of the median;
+ * - noise_stable: the newest 64 values of the noise (relative standard deviation of all samples so far, from the tenth
+ *   on) have a relative standard deviation below 5 percent;
+ * - max_samples: 256 samples;
+ * - wall_time: wall_s reached the limit and there are at least 5 samples.
+ * wall_s is the measured GPU time so far and what the samples cost beside it, told by the caller (no clock is read).
+ * Must not be called again after an answer other than STOP_GO_ON. */
 enum stop_reason stop_add(struct stop_rule *rule, double time_s, double wall_s);
 
 /* "std_error", "noise_stable", "wall_time", "max_samples"; "go_on" for STOP_GO_ON. */

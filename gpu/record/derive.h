@@ -26,23 +26,27 @@
 /* Fills every derived member of run from its measured ones. A quotient with an unknown part is unknown with that part's
  * reason. Idempotent. Needed: times, bytes, flop, ask bytes, ceilings' work and times, counters' floor and spread.
  *
- *   ceilings   value = work / median time where both are known and value is not unknown (unknown: withheld by whoever
- * measured, kept); without them the given value stands. dram_per_ask = dram / work of memory ceilings;
- * percent_of_nominal. run        ridge = fp32_fma / dram_copy, both warm; counter_backed = every state of every row has
- * DRAM bytes (rows that could not be measured have to be in the run for that). bytes      dram = dram_read + dram_write
- * where both are known (an import may give only the sum, which is kept); dram_settled = dram when warm, null under
- * RL_SETTLED_SPREADS when cold. rows       dram_per_ask and intensity use dram_settled; rates and percents use dram.
- * intensity.l2 uses l2_sm: the bytes between SMs and L2, which is what an L2 roof counts. percent_of_ceiling = DRAM
- * rate / dram_copy of that state. Memory roof: the copy's, or where dram_read, dram_write or dram_triad of that state
- * are known too, that of the row's own share of reads: seconds per byte interpolated linearly between the nearest
- * measured mixes (write 0, copy 1/2, triad 2/3, read 1), the nearest one's beyond the last. attainable = min(fp32_fma,
- * intensity.dram * memory roof); percent_of_roof = flop rate / attainable, or DRAM rate / memory roof without flop.
- * With bytes at the floor the intensity is null, but at least flop / (5 x floor): where already that reaches the FMA
- * ceiling, attainable is the FMA ceiling. bound      "latency" when no level with a measured roof is above 60 percent
- * of it, else the side of the ridge (attainable below fp32_fma: memory). Levels: DRAM, compute, and L2 and L1 where
- * l2_read and l1_read exist. advice     DRAM/ask > 1.25: fix_access; else best level >= 80 percent: change_algorithm;
- * else fix_kernel. flags      of a state: cache_resident, at_floor, writeback_unpaid (cold), not_steady (warm:
- * rl_unsteadiness above RL_STEADY_RATIO), above_ceiling. Flags of other names are kept.
+ * - Ceilings: value = work / median time where both are known and value is not unknown (unknown: withheld by whoever
+ *   measured, kept); without them the given value stands. dram_per_ask = dram / work of memory ceilings;
+ *   percent_of_nominal.
+ * - The run: ridge = fp32_fma / dram_copy, both warm; counter_backed = every state of every row has DRAM bytes (rows
+ *   that could not be measured have to be in the run for that).
+ * - Bytes: dram = dram_read + dram_write where both are known (an import may give only the sum, which is kept);
+ *   dram_settled = dram when warm, null under RL_SETTLED_SPREADS when cold.
+ * - Rows: dram_per_ask and intensity use dram_settled; rates and percents use dram. intensity.l2 uses l2_sm: the bytes
+ *   between SMs and L2, which is what an L2 roof counts. percent_of_ceiling = DRAM rate / dram_copy of that state.
+ * - Memory roof: the copy's, or where dram_read, dram_write or dram_triad of that state are known too, that of the
+ * row's own share of reads: seconds per byte interpolated linearly between the nearest measured mixes (write 0, copy
+ * 1/2, triad 2/3, read 1), the nearest one's beyond the last.
+ * - attainable = min(fp32_fma, intensity.dram * memory roof); percent_of_roof = flop rate / attainable, or DRAM rate /
+ *   memory roof without flop. With bytes at the floor the intensity is null, but at least flop / (5 x floor): where
+ *   already that reaches the FMA ceiling, attainable is the FMA ceiling.
+ * - bound: "latency" when no level with a measured roof is above 60 percent of it, else the side of the ridge under the
+ *   row's own memory roof (attainable below fp32_fma: memory). Levels: DRAM, compute, and L2 and L1 where l2_read and
+ *   l1_read exist.
+ * - advice: DRAM/ask > 1.25: fix_access; else best level >= 80 percent: change_algorithm; else fix_kernel.
+ * - flags of a state: cache_resident, at_floor, writeback_unpaid (cold), not_steady (warm: rl_unsteadiness above
+ *   RL_STEADY_RATIO), above_ceiling. Flags of other names are kept.
  */
 void rl_derive(struct rl_run *run);
 
