@@ -21,10 +21,9 @@
 #include "record/record_json.h"
 #include "wire.h"
 
-#define REQUEST_MS 30000 /* absolute, from the start of the process */
-#define LAST_LINE_MS                                                                                                   \
-    1000 /* that the watchdog waits for the line being written, before it writes its own or gives up                   \
-          */
+#define REQUEST_MS 30000 /* absolute, from the hello line on */
+/* That the watchdog waits for the line being written, before it writes its own or gives up. */
+#define LAST_LINE_MS 1000
 
 struct server {
     int fd;

@@ -163,9 +163,11 @@ static int check_reasons(const json_t *value, struct rl_err *err)
         return 0;
     if (!json_is_object(value) || json_object_size(value) > COUNTER_NAMES_MAX)
         return want(err, "an object of reasons, or null");
-    json_object_foreach((json_t *)value, name,
-                        item) if (check_message(item, err) < 0 ||
-                                  json_string_length(item) == 0) return want(err, "an object of reasons, each a text");
+    json_object_foreach((json_t *)value, name, item)
+    {
+        if (check_message(item, err) < 0 || json_string_length(item) == 0)
+            return want(err, "an object of reasons, each a text");
+    }
     return 0;
 }
 
@@ -275,11 +277,14 @@ static int check_counter_line(const json_t *line, struct rl_err *err)
     const char *name;
     json_t *value;
     size_t nulls = 0;
-    json_object_foreach(json_object_get(line, "values"), name,
-                        value) if (json_is_null(value) && ++nulls > 0 &&
-                                   json_object_get(why, name) ==
-                                       NULL) return rl_fail(err, RL_E_MEASURE_PROTOCOL, NULL,
-                                                            "has a null \"%.64s\" without a reason", name);
+    json_object_foreach(json_object_get(line, "values"), name, value)
+    {
+        if (!json_is_null(value))
+            continue;
+        if (json_object_get(why, name) == NULL)
+            return rl_fail(err, RL_E_MEASURE_PROTOCOL, NULL, "has a null \"%.64s\" without a reason", name);
+        nulls++;
+    }
     return json_object_size(why) == nulls
                ? 0
                : rl_fail(err, RL_E_MEASURE_PROTOCOL, NULL, "has a reason for what is not null");
