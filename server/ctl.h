@@ -37,8 +37,11 @@ int ctl_http_send(struct ctl_http *http, const char *method, const char *path, c
                   const char *idempotency_key, struct rl_buf *out, long *ret_status, struct rl_err *err);
 /* GET and parse. */
 int ctl_http_get_json(struct ctl_http *http, const char *path, json_t **ret, struct rl_err *err);
-/* Appends "?name=value" or "&name=value", percent-encoded; nothing when value is NULL. */
-int ctl_query(struct rl_buf *path, const char *name, const char *value);
+/* An answer's bytes as the JSON object that they must be, a new reference; else RL_E_UNREACHABLE. */
+int ctl_http_parse(const struct ctl_http *http, const struct rl_buf *out, json_t **ret, struct rl_err *err);
+/* Appends "?name=value" or "&name=value", percent-encoded; nothing when value is NULL. What does not fit sets
+ * path->failed: to be looked at before the path is used. */
+void ctl_query(struct rl_buf *path, const char *name, const char *value);
 /* Whether Ctrl-C was pressed; ctl_catch_interrupt makes it so instead of ending the program. */
 void ctl_catch_interrupt(void);
 bool ctl_interrupted(void);

@@ -1,5 +1,6 @@
 /* HTTP for the client, by libcurl: the only file that includes it. */
 #include <curl/curl.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 struct ctl_http {
     CURL *curl;
     char *base;
+    const char *where;                  /* as messages name the daemon: the socket's path or the address */
     char authorization[TOKEN_MAX + 32]; /* empty: none */
     char error[CURL_ERROR_SIZE];
 };
@@ -55,7 +57,7 @@ static int read_token(struct ctl_http *http, const char *path, struct rl_err *er
     char line[TOKEN_MAX + 2];
     FILE *file = fopen(path, "re");
     if (file == NULL)
-        return rl_fail(err, RL_E_IO, "--token-file", "The token file %s cannot be read.", path);
+        return rl_fail(err, RL_E_IO, "--token-file", "The token file %s cannot be read: %s.", path, strerror(errno));
     bool got = fgets(line, sizeof line, file) != NULL;
     fclose(file);
     size_t len = got ? strcspn(line, "\r\n") : 0;
@@ -93,6 +95,7 @@ static int set_up(struct ctl_http *http, const struct ctl_options *options, stru
     http->base = strdup(options->unix_path != NULL ? "http://localhost" : url);
     if (http->base == NULL)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory for the daemon's address.");
+    http->where = options->unix_path != NULL ? options->unix_path : http->base;
     size_t len = strlen(http->base);
     while (len > 0 && http->base[len - 1] == '/')
         http->base[--len] = '\0';
@@ -158,7 +161,7 @@ static int error_of(const struct ctl_http *http, long status, const struct rl_bu
     const char *next = json_string_value(json_object_get(error, "next_action"));
     const char *field = json_string_value(json_object_get(error, "field"));
     if (id == NULL || message == NULL)
-        rl_fail(err, RL_E_UNREACHABLE, NULL, "%s answered with HTTP status %ld and no error of rooflined.", http->base,
+        rl_fail(err, RL_E_UNREACHABLE, NULL, "%s answered with HTTP status %ld and no error of rooflined.", http->where,
                 status);
     else if (rl_code_from_id(id) != RL_E_NONE)
         rl_fail(err, rl_code_from_id(id), field, "%s", ctl_text(json_object_get(error, "message")));
@@ -216,7 +219,7 @@ int ctl_http_send(struct ctl_http *http, const char *method, const char *path, c
     curl_slist_free_all(headers);
     rl_buf_free(&url);
     if (code != CURLE_OK)
-        return rl_fail(err, RL_E_UNREACHABLE, NULL, "rooflined cannot be reached at %s: %s.", http->base,
+        return rl_fail(err, RL_E_UNREACHABLE, NULL, "rooflined cannot be reached at %s: %s.", http->where,
                        http->error[0] != '\0' ? http->error : curl_easy_strerror(code));
     bool answered = status >= 200 && status < 300;
     if (ret_status != NULL) {
@@ -226,32 +229,37 @@ int ctl_http_send(struct ctl_http *http, const char *method, const char *path, c
     return answered ? 0 : error_of(http, status, out, err);
 }
 
-int ctl_http_get_json(struct ctl_http *http, const char *path, json_t **ret, struct rl_err *err)
+int ctl_http_parse(const struct ctl_http *http, const struct rl_buf *out, json_t **ret, struct rl_err *err)
 {
-    struct rl_buf out;
-    rl_buf_init(&out, ANSWER_MAX);
-    int result = ctl_http_send(http, "GET", path, NULL, NULL, &out, NULL, err);
-    json_t *answer = result == 0 && out.len > 0 ? json_loadb(out.data, out.len, JSON_REJECT_DUPLICATES, NULL) : NULL;
-    rl_buf_free(&out);
-    if (result != 0)
-        return -1;
+    json_t *answer = out->len > 0 ? json_loadb(out->data, out->len, JSON_REJECT_DUPLICATES, NULL) : NULL;
     if (!json_is_object(answer)) {
         json_decref(answer);
         return rl_fail(err, RL_E_UNREACHABLE, NULL, "%s answered with something else than JSON: is it rooflined?",
-                       http->base);
+                       http->where);
     }
     *ret = answer;
     return 0;
 }
 
-int ctl_query(struct rl_buf *path, const char *name, const char *value)
+int ctl_http_get_json(struct ctl_http *http, const char *path, json_t **ret, struct rl_err *err)
 {
-    if (value == NULL)
-        return 0;
+    struct rl_buf out;
+    rl_buf_init(&out, ANSWER_MAX);
+    int result = ctl_http_send(http, "GET", path, NULL, NULL, &out, NULL, err);
+    if (result == 0)
+        result = ctl_http_parse(http, &out, ret, err);
+    rl_buf_free(&out);
+    return result;
+}
+
+void ctl_query(struct rl_buf *path, const char *name, const char *value)
+{
+    if (value == NULL || path->failed)
+        return;
     char *safe = curl_easy_escape(NULL, value, 0);
     if (safe == NULL)
-        return -1;
-    int result = rl_buf_printf(path, "%c%s=%s", strchr(path->data, '?') == NULL ? '?' : '&', name, safe);
+        path->failed = true;
+    else
+        rl_buf_printf(path, "%c%s=%s", strchr(path->data, '?') == NULL ? '?' : '&', name, safe);
     curl_free(safe);
-    return result;
 }

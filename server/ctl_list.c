@@ -82,7 +82,9 @@ int ctl_jobs(struct ctl_http *http, const struct ctl_options *options, struct rl
     rl_buf_puts(&path, "/api/v1/jobs");
     ctl_query(&path, "state", options->state);
     ctl_query(&path, "limit", options->limit);
-    if (options->json) {
+    if (path.failed) {
+        result = rl_fail(err, RL_E_USAGE, NULL, "The filters are too long.");
+    } else if (options->json) {
         result = print_answer(http, path.data, err);
     } else if ((result = ctl_http_get_json(http, path.data, &list, err)) == 0) {
         size_t i;
@@ -161,7 +163,8 @@ static int show_tables(struct ctl_http *http, const struct ctl_options *options,
         rl_buf_init(&query, 4096);
         rl_buf_printf(&query, "/api/v1/runs/%s/table", options->argument);
         ctl_query(&query, "state", options->state);
-        result = print_answer(http, query.data, err);
+        result = query.failed ? rl_fail(err, RL_E_USAGE, "--state", "The value of --state is too long.")
+                              : print_answer(http, query.data, err);
         rl_buf_free(&query);
         return result;
     }
@@ -253,7 +256,11 @@ int ctl_ready(struct ctl_http *http, const struct ctl_options *options, struct r
     json_t *device;
     rl_buf_init(&text, ANSWER_MAX);
     int result = ctl_http_send(http, "GET", "/readyz", NULL, NULL, &text, &status, err);
-    json_t *answer = result == 0 ? json_loadb(text.data, text.len, JSON_REJECT_DUPLICATES, NULL) : NULL;
+    json_t *answer = NULL;
+    if (result == 0)
+        result = ctl_http_parse(http, &text, &answer, err);
+    if (result == 0 && !json_is_boolean(json_object_get(answer, "ready")))
+        result = rl_fail(err, RL_E_UNREACHABLE, NULL, "The answer does not say whether it is ready: is it rooflined?");
     if (result == 0 && options->json)
         result = ctl_print(&text, err);
     if (result == 0 && !options->json) {

@@ -74,6 +74,7 @@ static const struct option {
     {"version", NULL, ALL, AT(version), "print the version and exit"},
 };
 #define OPTION_COUNT (sizeof options / sizeof options[0])
+_Static_assert(OPTION_COUNT <= 32, "take_option marks each in an unsigned");
 
 void ctl_help(void)
 {

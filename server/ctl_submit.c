@@ -290,8 +290,8 @@ static int post(struct ctl_http *http, const struct ctl_options *options, json_t
     rl_buf_init(&answer, ANSWER_MAX);
     int result = ctl_http_send(http, "POST", "/api/v1/jobs", text, options->idempotency_key, &answer, NULL, err);
     free(text);
-    if (result == 0 && (*ret = json_loadb(answer.data, answer.len, JSON_REJECT_DUPLICATES, NULL)) == NULL)
-        result = rl_fail(err, RL_E_UNREACHABLE, NULL, "The answer to the job is no JSON: is it rooflined?");
+    if (result == 0)
+        result = ctl_http_parse(http, &answer, ret, err);
     rl_buf_free(&answer);
     return result;
 }
@@ -329,8 +329,8 @@ int ctl_cancel(struct ctl_http *http, const struct ctl_options *options, struct 
     rl_buf_init(&answer, ANSWER_MAX);
     snprintf(path, sizeof path, "/api/v1/jobs/%.24s", options->argument);
     int result = ctl_http_send(http, "DELETE", path, NULL, NULL, &answer, NULL, err);
-    if (result == 0) {
-        json_t *job = json_loadb(answer.data, answer.len, JSON_REJECT_DUPLICATES, NULL);
+    json_t *job = NULL;
+    if (result == 0 && (result = ctl_http_parse(http, &answer, &job, err)) == 0) {
         if (is_open(job))
             printf("job %s will be cancelled once its measuring process is gone\n", options->argument);
         else

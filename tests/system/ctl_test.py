@@ -2,6 +2,7 @@
 """rooflinectl against a real daemon that replays a recording: each command, each kind of end, and its exit status."""
 import argparse
 import fcntl
+import http.server
 import json
 import os
 import pathlib
@@ -14,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import termios
+import threading
 import time
 import unittest
 
@@ -127,24 +129,38 @@ class Commands(Ctl):
     def test_unreachable_is_69(self):
         done = self.ctl("jobs", "--url", "http://127.0.0.1:1", url=False, code=69)
         self.assertIn("http://127.0.0.1:1", done.stderr)
-        self.ctl("jobs", "--unix", "/nonexistent", url=False, code=69)
+        self.assertIn("at /nonexistent:", self.ctl("jobs", "--unix", "/nonexistent", url=False, code=69).stderr)
         self.ctl("jobs", "--url", "ftp://127.0.0.1", url=False, code=64)
         self.ctl("jobs", "--token-file", "/nonexistent", code=74)
 
+    def test_a_filter_that_does_not_fit_is_not_left_out(self):
+        for words in (["jobs", "--state"], ["jobs", "--json", "--state"], ["show", "1", "--state"], ["runs", "--device"]):
+            self.assertIn("too long", self.ctl(*words, "x" * 9000, code=64).stderr)
+
     def test_another_server_is_no_rooflined(self):
-        import http.server
-        import threading
-        server = http.server.HTTPServer(("127.0.0.1", 0), http.server.SimpleHTTPRequestHandler)
-        server.RequestHandlerClass.log_message = lambda *_: None
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            done = self.ctl("jobs", "--url", f"http://127.0.0.1:{server.server_port}", url=False, code=69)
-            self.assertIn("404", done.stderr)
-        finally:
+        class Other(http.server.BaseHTTPRequestHandler):
+            status, body = 404, b"no"
+
+            def do_GET(self):
+                self.send_response(self.status)
+                self.end_headers()
+                self.wfile.write(self.body)
+
+            do_POST = do_DELETE = do_GET
+
+            def log_message(self, *_):
+                pass
+
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Other) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            for Other.status, Other.body, part in ((404, b"no", "404"), (200, b"hello", "is it rooflined?"), (200, b"[]", "is it rooflined?")):
+                for words in (["jobs"], ["ready"], ["ready", "--json"], ["submit"], ["cancel", "1"]):
+                    done = self.ctl(*words, "--url", f"http://127.0.0.1:{server.server_port}", url=False, code=69)
+                    self.assertIn(part, done.stderr, words)
+                    self.assertEqual(done.stdout, "", words)
+            Other.body = b"{}"
+            self.ctl("ready", "--url", f"http://127.0.0.1:{server.server_port}", url=False, code=69)
             server.shutdown()
-            thread.join()
-            server.server_close()
 
 
 class Ends(Ctl):
