@@ -8,6 +8,7 @@
 #include "server/json_body.h"
 #include "server/limits.h"
 #include "server/routes.h"
+#include "server/transcript.h"
 
 #define OPEN_RETRY_S  1 /* how soon to ask again for an open job: a course verification takes seconds */
 #define CURSOR_PREFIX "j1-"
@@ -156,25 +157,6 @@ int jobs_route_cancel(struct routes *routes, const struct http_request *request,
     return 0;
 }
 
-/* Terminals obey control bytes; a transcript must not. */
-static void escape_controls(const char *text, size_t len, struct rl_buf *out)
-{
-    size_t plain = 0;
-    for (size_t i = 0; i < len; i++) {
-        unsigned char c = (unsigned char)text[i];
-        bool c1 = c == 0xc2 && i + 1 < len && (unsigned char)text[i + 1] >= 0x80 && (unsigned char)text[i + 1] < 0xa0;
-        if ((c >= 0x20 && c != 0x7f && !c1) || c == '\n' || c == '\t')
-            continue;
-        rl_buf_add(out, text + plain, i - plain);
-        if (c1)
-            rl_buf_printf(out, "\\u%04x", (unsigned char)text[++i]);
-        else
-            rl_buf_printf(out, "\\x%02x", c);
-        plain = i + 1;
-    }
-    rl_buf_add(out, text + plain, len - plain);
-}
-
 int jobs_route_transcript(struct routes *routes, const struct http_request *request, struct http_answer *answer,
                           struct rl_err *err)
 {
@@ -190,8 +172,9 @@ int jobs_route_transcript(struct routes *routes, const struct http_request *requ
     struct rl_buf text;
     rl_buf_init(&text, 4 * (size_t)LIMIT_TRANSCRIPT_BYTES);
     int rc = jobs_transcript(routes->jobs, id, &text, err);
+    /* Stored bytes are raw: terminals obey control bytes, and the answer says that it is UTF-8. */
     if (!rc && text.len)
-        escape_controls(text.data, text.len, &answer->body);
+        transcript_escape(&answer->body, text.data, text.len, true);
     rl_buf_free(&text);
     answer->type = "text/plain; charset=utf-8";
     return rc;
