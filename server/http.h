@@ -1,5 +1,6 @@
 /* An HTTP request and its answer as the routes see them: plain data, no library's types. http_mhd.c makes the one from
- * a connection and sends the other; http_request.c holds the rules that need no connection. */
+ * a connection and sends the other; http_target.c, http_fields.c and http_answer.c hold the rules that need no
+ * connection. */
 #ifndef SERVER_HTTP_H
 #define SERVER_HTTP_H
 
@@ -9,10 +10,9 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "server/auth.h"
+#include "server/limits.h"
 
-#define HTTP_PARAMS_MAX  24u /* query parameters of one request */
-#define HTTP_HEADERS_MAX 8u  /* headers that a route adds to an answer */
-#define HTTP_ANSWER_MAX  (64u * 1024u * 1024u)
+#define HTTP_ANSWER_MAX (64u * 1024u * 1024u)
 
 enum http_method { HTTP_GET, HTTP_HEAD, HTTP_POST, HTTP_PUT, HTTP_DELETE, HTTP_OPTIONS, HTTP_OTHER };
 
@@ -24,7 +24,7 @@ struct http_target {
     char *text;            /* owned; the others point into it */
     const char *authority; /* of an absolute-form target, else NULL */
     const char *path;      /* percent-decoded, valid UTF-8, starts with '/', has no '.' or '..' segment; or "*" */
-    struct http_param params[HTTP_PARAMS_MAX];
+    struct http_param params[LIMIT_QUERY_PARAMS];
     size_t param_count;
 };
 

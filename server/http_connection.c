@@ -10,8 +10,7 @@
 #include "base/time.h"
 #include "server/limits.h"
 
-#define SURPLUS_TIMEOUT_MS 2000 /* for connections over the limit */
-#define TICK_MS            500  /* how often a connection is looked at before its time is over */
+#define TICK_MS 500 /* how often a connection is looked at before its time is over */
 
 /* ---- answers past the library ---- */
 
@@ -202,7 +201,7 @@ struct http_connection *http_connection_open(struct http_connections *all, int f
     all->counts.connections++;
     connection->surplus = over_limits(connection);
     all->counts.refused_connections += connection->surplus;
-    http_connection_deadline(connection, connection->surplus ? SURPLUS_TIMEOUT_MS : all->config->request_timeout_ms);
+    http_connection_deadline(connection, connection->surplus ? LIMIT_SURPLUS_MS : all->config->request_timeout_ms);
     return connection;
 }
 

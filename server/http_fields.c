@@ -190,9 +190,9 @@ bool http_etag_matches(const char *list, const char *etag)
 int http_check_idempotency_key(const char *key, struct rl_err *err)
 {
     size_t len = strlen(key);
-    if (len < 1 || len > 128)
-        return rl_fail(err, RL_E_BAD_FIELD, "Idempotency-Key", "Idempotency-Key has %zu characters; 1 to 128 are taken",
-                       len);
+    if (len < 1 || len > LIMIT_KEY_CHARACTERS)
+        return rl_fail(err, RL_E_BAD_FIELD, "Idempotency-Key", "Idempotency-Key has %zu characters; 1 to %u are taken",
+                       len, LIMIT_KEY_CHARACTERS);
     for (size_t i = 0; i < len; i++)
         if (key[i] < 0x20 || key[i] > 0x7e)
             return rl_fail(err, RL_E_BAD_FIELD, "Idempotency-Key",

@@ -26,7 +26,6 @@
 #include "server/limits.h"
 
 #define LISTENERS_MAX     2
-#define SPARE_CONNECTIONS 64u           /* over the limit, answered 503 */
 #define CONNECTION_MEMORY (96u * 1024u) /* above LIMIT_HEADER_BYTES, so that our own 431 comes first */
 #define RUNS_AT_ONCE      8             /* of the library, before others of the loop get their turn */
 
@@ -333,7 +332,7 @@ static int start_listener(struct http_server *server, int fd, bool is_unix, stru
         MHD_USE_EPOLL | MHD_USE_ERROR_LOG, 0, NULL, NULL, on_request, listener, MHD_OPTION_EXTERNAL_LOGGER, on_log,
         server, /* must be the first option, or errors of the others go to stderr */
         MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_STRICT_FOR_CLIENT, 0, MHD_OPTION_CONNECTION_TIMEOUT, timeout_s,
-        MHD_OPTION_CONNECTION_LIMIT, LIMIT_CONNECTIONS + SPARE_CONNECTIONS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        MHD_OPTION_CONNECTION_LIMIT, LIMIT_CONNECTIONS + LIMIT_SURPLUS_CONNECTIONS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
         (size_t)CONNECTION_MEMORY, MHD_OPTION_NOTIFY_CONNECTION, on_connection, listener, MHD_OPTION_NOTIFY_COMPLETED,
         on_completed, listener, MHD_OPTION_URI_LOG_CALLBACK, on_uri, listener, MHD_OPTION_END);
     const union MHD_DaemonInfo *info =

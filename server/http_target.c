@@ -72,8 +72,8 @@ static int parse_params(char *query, struct http_target *target, struct rl_err *
         for (size_t i = 0; i < target->param_count; i++)
             if (!strcmp(target->params[i].name, query))
                 return rl_fail(err, RL_E_BAD_REQUEST, query, "the query parameter '%.64s' is given twice", query);
-        if (target->param_count == HTTP_PARAMS_MAX)
-            return rl_fail(err, RL_E_BAD_REQUEST, NULL, "the query has more than %u parameters", HTTP_PARAMS_MAX);
+        if (target->param_count == LIMIT_QUERY_PARAMS)
+            return rl_fail(err, RL_E_BAD_REQUEST, NULL, "the query has more than %u parameters", LIMIT_QUERY_PARAMS);
         target->params[target->param_count++] = (struct http_param){query, value};
         query = next;
     }

@@ -6,9 +6,17 @@
 #define LIMIT_BODY_BYTES              (64u * 1024u) /* a JSON request body: 413 */
 #define LIMIT_HEADER_BYTES            (32u * 1024u) /* request line and headers: 431 */
 #define LIMIT_URL_BYTES               4096u         /* 414 */
+#define LIMIT_QUERY_PARAMS            24u
 #define LIMIT_JSON_DEPTH              16u
+#define LIMIT_TOKEN_CHARACTERS        512u /* of an Authorization header */
+#define LIMIT_KEY_CHARACTERS          128u /* of an Idempotency-Key */
 #define LIMIT_CONNECTIONS             256u
 #define LIMIT_CONNECTIONS_PER_ADDRESS 128u
+#define LIMIT_SURPLUS_CONNECTIONS     64u  /* over those, answered 503; more wait unanswered */
+#define LIMIT_SURPLUS_MS              2000 /* that such a one may take to send its request */
+#define LIMIT_LINGERING               64u  /* closed connections whose last bytes are still drained */
+#define LIMIT_LINGER_MS               3000
+#define LIMIT_LINGER_BYTES            (64u * 1024u * 1024u)
 #define LIMIT_REQUEST_MS              15000 /* absolute, from the first byte of a request to its last */
 #define LIMIT_IDLE_S                  20    /* keep-alive */
 #define LIMIT_QUEUED_JOBS             64

@@ -8,9 +8,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define SOCKETS_MAX   64u
-#define TIME_MS       3000
-#define BYTES_MAX     (64u * 1024u * 1024u)
+#include "server/limits.h"
+
 #define READS_AT_ONCE 16 /* of sizeof(sink): the loop is shared */
 
 struct entry {
@@ -57,7 +56,7 @@ static void readable(void *arg, uint32_t events)
         if (got < 0 && (errno == EAGAIN || errno == EINTR))
             return;
         entry->bytes += got > 0 ? (size_t)got : 0;
-        if (got <= 0 || entry->bytes > BYTES_MAX) {
+        if (got <= 0 || entry->bytes > LIMIT_LINGER_BYTES) {
             end(entry);
             return;
         }
@@ -83,7 +82,7 @@ void linger_free(struct lingering *linger)
 
 void linger_add(struct lingering *linger, int fd)
 {
-    if (linger->count >= SOCKETS_MAX)
+    if (linger->count >= LIMIT_LINGERING)
         return;
     struct entry *entry = calloc(1, sizeof(*entry));
     if (!entry)
@@ -99,6 +98,6 @@ void linger_add(struct lingering *linger, int fd)
     linger->entries = entry;
     linger->count++;
     if (loop_add_fd(linger->loop, entry->fd, EPOLLIN | EPOLLRDHUP, readable, entry, &entry->source, NULL) ||
-        loop_add_timer(linger->loop, TIME_MS, timed_out, entry, &entry->timer, NULL))
+        loop_add_timer(linger->loop, LIMIT_LINGER_MS, timed_out, entry, &entry->timer, NULL))
         end(entry);
 }

@@ -14,7 +14,7 @@ static void check_target(const struct http_target *target)
         abort();
     if (strstr(target->path, "/../") != NULL || strstr(target->path, "/./") != NULL)
         abort();
-    if (!rl_utf8_valid(target->path, strlen(target->path)) || target->param_count > HTTP_PARAMS_MAX)
+    if (!rl_utf8_valid(target->path, strlen(target->path)) || target->param_count > LIMIT_QUERY_PARAMS)
         abort();
     for (size_t i = 0; i < target->param_count; i++)
         for (size_t j = 0; j < i; j++)
