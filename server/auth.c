@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "server/limits.h"
 
 #define TOKENS_MAX     1000u
 #define TOKEN_LINE_MAX 256
-#define TOKEN_MAX      512u /* characters of a presented token */
 
 struct token {
     char id[65];
@@ -191,8 +191,9 @@ static int identify_token(const struct auth *auth, const char *authorization, st
         return rl_fail(err, RL_E_UNAUTHORIZED, "Authorization", "the Authorization header is not 'Bearer TOKEN'");
     const char *token = authorization + 7 + strspn(authorization + 7, " ");
     size_t len = strlen(token);
-    if (len == 0 || len > TOKEN_MAX)
-        return rl_fail(err, RL_E_UNAUTHORIZED, "Authorization", "the token is not 1 to %u characters long", TOKEN_MAX);
+    if (len == 0 || len > LIMIT_TOKEN_CHARACTERS)
+        return rl_fail(err, RL_E_UNAUTHORIZED, "Authorization", "the token is not 1 to %u characters long",
+                       LIMIT_TOKEN_CHARACTERS);
     rl_sha256_hex(token, len, hash);
     for (size_t i = 0; i < auth->token_count; i++)
         if (!hash_differs(hash, auth->tokens[i].sha256))
@@ -225,11 +226,14 @@ int auth_identify(const struct auth *auth, const struct auth_peer *peer, const c
 int auth_require(const struct auth_principal *who, enum auth_right right, struct rl_err *err)
 {
     static const char *const names[] = {"no right", "read", "submit", "admin"};
+    static const char *const openings[] = {"", " or --open-network", ", or on this machine --open-loopback", ""};
     if (who->right >= right)
         return 0;
     if (!strcmp(who->id, "anonymous"))
         return rl_fail(err, RL_E_UNAUTHORIZED, NULL,
-                       "this needs the %s right, which an anonymous caller does not have here", names[right]);
+                       "this needs the %s right, which an anonymous caller does not have here; the operator gives it "
+                       "by --token-file%s",
+                       names[right], openings[right]);
     return rl_fail(err, RL_E_FORBIDDEN, NULL, "this needs the %s right; %s has %s", names[right], who->id,
                    names[who->right]);
 }

@@ -115,11 +115,14 @@ static int clear_stale(const struct sockaddr_un *address, struct rl_err *err)
     if (!S_ISSOCK(st.st_mode))
         return rl_fail(err, RL_E_LISTEN, "listen-unix", "%s exists and is not a socket", address->sun_path);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    int refused = fd >= 0 && connect(fd, (const struct sockaddr *)address, sizeof(*address)) && errno == ECONNREFUSED;
+    int why = fd < 0 || connect(fd, (const struct sockaddr *)address, sizeof(*address)) ? errno : 0;
     if (fd >= 0)
         close(fd);
-    if (!refused || unlink(address->sun_path))
+    if (why == 0 || why == EAGAIN) /* EAGAIN: its queue is full */
         return rl_fail(err, RL_E_LISTEN, "listen-unix", "another program listens on %s", address->sun_path);
+    if (why != ECONNREFUSED || unlink(address->sun_path))
+        return rl_fail(err, RL_E_LISTEN, "listen-unix", "the socket %s is there and cannot be replaced: %s",
+                       address->sun_path, strerror(why != ECONNREFUSED ? why : errno));
     return 0;
 }
 

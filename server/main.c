@@ -69,17 +69,26 @@ static int watch_signals(struct daemon *daemon, struct rl_err *err)
     return loop_add_fd(daemon->loop, daemon->signal_fd, EPOLLIN, on_signal, daemon, &daemon->signals, err);
 }
 
+/* Why a file cannot be used that way, or NULL. */
+static const char *unusable(const char *path, int mode)
+{
+    struct stat st;
+    if (stat(path, &st))
+        return strerror(errno);
+    if (!S_ISREG(st.st_mode))
+        return "it is not a file";
+    return access(path, mode) ? strerror(errno) : NULL;
+}
+
 /* What can be wrong with the measuring side is said now, not by the first job. */
 static int check_measure(const struct options *options, struct rl_err *err)
 {
-    struct stat st;
-    if (options->measure_exec &&
-        (stat(options->measure_exec, &st) || !S_ISREG(st.st_mode) || access(options->measure_exec, X_OK)))
-        return rl_fail(err, RL_E_MEASURE_START, "measure-exec", "there is no measuring program at %s",
-                       options->measure_exec);
-    if (options->replay && (stat(options->replay, &st) || S_ISDIR(st.st_mode) || access(options->replay, R_OK)))
-        return rl_fail(err, RL_E_REPLAY_OPEN, "replay", "cannot read the recording %s: %s", options->replay,
-                       strerror(errno ? errno : EISDIR));
+    const char *why;
+    if (options->measure_exec && (why = unusable(options->measure_exec, X_OK)))
+        return rl_fail(err, RL_E_MEASURE_START, "measure-exec", "cannot start the measuring program %s: %s",
+                       options->measure_exec, why);
+    if (options->replay && (why = unusable(options->replay, R_OK)))
+        return rl_fail(err, RL_E_REPLAY_OPEN, "replay", "cannot read the recording %s: %s", options->replay, why);
     return 0;
 }
 

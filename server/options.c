@@ -262,6 +262,6 @@ void options_help(void)
     }
     puts(
         "\nEach option may also come from the environment: ROOFLINED_LISTEN for --listen, and so on (flags: 1 or 0).\n"
-        "The command line wins. SIGTERM and SIGINT end the daemon in order, a second one at once.\n"
+        "The command line wins. SIGTERM, SIGINT and SIGHUP end the daemon in order, a second one at once.\n"
         "Exit status: 0, or as in sysexits(3): 64 usage, 65 bad data, 66 missing input, 70 defect, 71 system, 74 I/O.");
 }

@@ -85,6 +85,7 @@ class Access(unittest.TestCase):
         self.assertEqual(daemon.get("/api/v1/jobs").status, 200)
         answer = daemon.post(JOB)
         self.assertEqual((answer.status, answer.code), (401, "unauthorized"))
+        self.assertIn("--open-loopback", answer.json["error"]["message"])
         self.assertEqual(answer.headers["WWW-Authenticate"], 'Bearer realm="rooflined"')
         self.assertEqual(daemon.request("DELETE", "/api/v1/jobs/1").status, 401)
         # Without any token file a token is still not ignored.

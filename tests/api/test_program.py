@@ -113,14 +113,14 @@ class Program(unittest.TestCase):
 
     def test_measuring_program(self):
         self.fails(71, *self.base, "--measure-exec", str(self.folder / "none"), says=["none", "--measure-exec"])
-        self.fails(71, *self.base, "--measure-exec", str(self.folder))
+        self.fails(71, *self.base, "--measure-exec", str(self.folder), says=["not a file"])
         plain = self.folder / "plain"
         plain.write_text("")
         self.fails(71, *self.base, "--measure-exec", str(plain))
 
     def test_recording(self):
         self.fails(66, *self.base, "--replay", str(self.folder / "none"), says=["none"])
-        self.fails(66, *self.base, "--replay", str(self.folder))
+        self.fails(66, *self.base, "--replay", str(self.folder), says=["not a file"])
 
     def test_page(self):
         self.fails(74, *self.base, "--static", str(self.folder / "none"), says=["none"])
