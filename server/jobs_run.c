@@ -270,8 +270,10 @@ int jobs_fail_queued(struct jobs *jobs, int64_t id, const struct rl_err *why, st
 {
     struct store_transition transition = {
         .id = id, .from = JOB_QUEUED, .to = JOB_FAILED, .now_ms = rl_now_ms(), .error = why};
+    if (store_job_transition(jobs->store, &transition, NULL, err) != 0)
+        return -1;
     jobs_log("job %" PRId64 ": failed: %s", id, why->message);
-    return store_job_transition(jobs->store, &transition, NULL, err);
+    return 0;
 }
 
 static int start_process(struct active *active, struct rl_err *err)
