@@ -128,7 +128,7 @@ int rl_csv_write(const struct rl_run *run, struct rl_buf *out)
         rl_buf_printf(out, "%s%s", c > 0 ? "," : "", cells[c].name);
     rl_buf_puts(out, "\r\n");
     for (size_t i = 0; i < run->row_count; i++)
-        for (enum rl_state state = RL_WARM; state < RL_STATE_COUNT; state++) {
+        for (enum rl_state state = RL_WARM; state < RL_ROW_STATES; state++) {
             struct line line = {run, &run->rows[i], &run->rows[i].state[state], state};
             if (!line.s->present)
                 continue;

@@ -10,6 +10,7 @@ static const char why_settled[] = RL_WHY_SETTLED;
 static const char why_at_floor[] = "the DRAM bytes are at the counter's floor";
 static const char why_no_flop[] = "the kernel does no floating-point work";
 static const char why_no_memory[] = "memory ran out";
+static const char why_mixed[] = "bytes of cold launches with times of warm ones are shown, not judged";
 
 static struct rl_real known_count(struct rl_count count)
 {
@@ -67,6 +68,7 @@ static struct rl_real ceiling_value(const struct rl_run *run, const char *name, 
 
 static struct rl_real copy_ceiling(const struct rl_run *run, enum rl_state state)
 {
+    state = state == RL_MIXED ? RL_WARM : state; /* by its times */
     return ceiling_value(run, "dram_copy", state,
                          state == RL_COLD ? "the run has no cold dram_copy ceiling"
                                           : "the run has no warm dram_copy ceiling");
@@ -85,6 +87,7 @@ static const struct mix {
 
 static struct rl_real memory_roof(const struct rl_run *run, enum rl_state state, const struct rl_bytes *bytes)
 {
+    state = state == RL_MIXED ? RL_WARM : state;
     struct rl_real copy = copy_ceiling(run, state);
     if (!rl_is_known(copy) || !rl_is_known(bytes->dram_read) || !rl_is_known(bytes->dram_write))
         return copy;
@@ -120,12 +123,21 @@ static struct rl_real memory_roof(const struct rl_run *run, enum rl_state state,
 enum level { DRAM, L2, L1, COMPUTE, LEVEL_COUNT };
 static const char *const level_names[LEVEL_COUNT] = {"DRAM", "L2", "L1", "compute"};
 
+struct rl_real rl_dram_owed(const struct rl_run *run, const struct rl_row *row, enum rl_state state)
+{
+    const struct rl_bytes *bytes = &row->state[state].bytes;
+    bool unsettled = state == RL_COLD && run->source == RL_IMPORTED && !rl_is_known(bytes->dram_settled) &&
+                     strcmp(bytes->dram_settled.why, why_settled) != 0;
+    return state == RL_MIXED || unsettled ? bytes->dram : bytes->dram_settled;
+}
+
 struct view { /* what the rules of one row and state share */
     struct rl_run *run;
     struct rl_row *row;
     struct rl_row_state *s;
     enum rl_state state;
     struct rl_real flop, roof, fma;
+    struct rl_real owed;               /* rl_dram_owed */
     struct rl_real level[LEVEL_COUNT]; /* percent of its roof */
     bool at_floor;
     double floor_bytes; /* per launch: 5 x the floor of a range over its launches; 0 when the floor is unknown */
@@ -141,6 +153,10 @@ static void derive_bytes(const struct view *v)
         return;
     }
     bytes->dram_4n = rl_unknown("a single launch is counted when cold");
+    if (v->state == RL_MIXED) {
+        bytes->dram_settled = rl_unknown("a profiler counts the launch alone, not what it leaves dirty");
+        return;
+    }
     struct rl_real spread = v->run->counters.flush_spread_bytes;
     if (rl_is_known(bytes->dram_settled) && rl_is_known(spread) &&
         bytes->dram_settled.value < RL_SETTLED_SPREADS * spread.value)
@@ -151,7 +167,7 @@ static void judge_floor(struct view *v)
 {
     struct rl_real floor = v->run->counters.floor_dram_bytes;
     int64_t launches = v->state == RL_WARM && v->s->time_s.launches > 0 ? v->s->time_s.launches : 1;
-    struct rl_real bytes = v->s->bytes.dram_settled;
+    struct rl_real bytes = v->owed;
     if (rl_is_known(floor))
         v->floor_bytes = RL_FLOOR_FACTOR * floor.value / (double)launches;
     if (rl_is_known(bytes)) {
@@ -175,14 +191,14 @@ static void derive_intensity(const struct view *v)
     intensity->ask = quotient(v->flop, known_count(v->row->ask_bytes), "the kernel asks for no bytes");
     intensity->l1 = quotient(v->flop, bytes->l1, "no L1 bytes were counted");
     intensity->l2 = quotient(v->flop, bytes->l2_sm, "no bytes were counted between SMs and L2");
-    intensity->dram = v->at_floor ? rl_unknown(why_at_floor) : quotient(v->flop, bytes->dram_settled, why_at_floor);
+    intensity->dram = v->at_floor ? rl_unknown(why_at_floor) : quotient(v->flop, v->owed, why_at_floor);
 }
 
 static void derive_rates(const struct view *v)
 {
     struct rl_row_state *s = v->s;
     static const char why_zero[] = "the median time is zero";
-    s->dram_per_ask = quotient(s->bytes.dram_settled, known_count(v->row->ask_bytes), "the kernel asks for no bytes");
+    s->dram_per_ask = quotient(v->owed, known_count(v->row->ask_bytes), "the kernel asks for no bytes");
     s->flop_per_s = quotient(v->flop, s->time_s.median, why_zero);
     s->dram_byte_per_s = quotient(s->bytes.dram, s->time_s.median, why_zero);
     s->percent_of_ceiling = percent(s->dram_byte_per_s, copy_ceiling(v->run, v->state));
@@ -208,6 +224,10 @@ static struct rl_real attainable(const struct view *v)
 static void derive_roof(const struct view *v)
 {
     struct rl_row_state *s = v->s;
+    if (v->state == RL_MIXED) {
+        s->attainable_flop_per_s = s->percent_of_roof = rl_unknown(why_mixed);
+        return;
+    }
     s->attainable_flop_per_s = attainable(v);
     if (rl_is_known(v->flop) && v->flop.value <= 0)
         s->percent_of_roof = percent(s->dram_byte_per_s, v->roof);
@@ -244,6 +264,8 @@ static enum level nearest(const struct view *v)
 static struct rl_text bound(const struct view *v)
 {
     enum level best = nearest(v);
+    if (v->state == RL_MIXED)
+        return (struct rl_text){NULL, why_mixed};
     if (best == LEVEL_COUNT)
         return (struct rl_text){NULL, v->level[DRAM].why};
     /* A row with flop is judged only where its flop rate can be: a compute-bound row must not read as latency. */
@@ -284,7 +306,7 @@ static void derive_advice(const struct view *v)
     bool little = is_next_to_nothing(ratio);
     enum level best = nearest(v);
     char number[32];
-    const char *why = !rl_is_known(ratio) && !little ? ratio.why : NULL;
+    const char *why = v->state == RL_MIXED ? why_mixed : !rl_is_known(ratio) && !little ? ratio.why : NULL;
     if (why == NULL && !little && ratio.value > RL_ACCESS_DRAM_PER_ASK) {
         set_advice(
             v, "fix_access",
@@ -322,8 +344,8 @@ static void derive_advice(const struct view *v)
 
 /* ---- flags ---- */
 
-static const char *const rule_flags[] = {"cache_resident", "at_floor", "writeback_unpaid", "not_steady",
-                                         "above_ceiling"};
+static const char *const rule_flags[] = {"cache_resident", "at_floor",      "writeback_unpaid",
+                                         "not_steady",     "above_ceiling", "unsettled"};
 
 static void drop_rule_flags(struct rl_arena *arena, struct rl_strings *flags)
 {
@@ -373,6 +395,7 @@ static void derive_flags(const struct view *v)
         unpaid,
         is_unsteady(v),
         rl_is_known(s->percent_of_ceiling) && s->percent_of_ceiling.value > 100,
+        v->state == RL_COLD && !rl_is_known(s->bytes.dram_settled) && rl_is_known(v->owed),
     };
     drop_rule_flags(v->run->arena, &s->flags);
     for (size_t i = 0; i < sizeof holds / sizeof holds[0]; i++)
@@ -386,6 +409,7 @@ static void derive_state(struct rl_run *run, struct rl_row *row, enum rl_state s
     v.flop = known_count(row->flop);
     v.fma = fma_ceiling(run);
     derive_bytes(&v);
+    v.owed = rl_dram_owed(run, row, state);
     v.roof = memory_roof(run, state, &v.s->bytes);
     judge_floor(&v);
     derive_rates(&v);
@@ -404,7 +428,7 @@ void rl_derive(struct rl_run *run)
     run->ridge_flop_per_byte = quotient(fma_ceiling(run), copy_ceiling(run, RL_WARM), "the copy ceiling is zero");
     run->counter_backed = run->row_count > 0;
     for (size_t i = 0; i < run->row_count; i++)
-        for (enum rl_state state = RL_WARM; state < RL_STATE_COUNT; state++) {
+        for (enum rl_state state = RL_WARM; state < RL_ROW_STATES; state++) {
             const struct rl_row_state *s = &run->rows[i].state[state];
             if (!s->present)
                 continue;

@@ -46,9 +46,16 @@
  *   l1_read exist.
  * - advice: DRAM/ask > 1.25: fix_access; else best level >= 80 percent: change_algorithm; else fix_kernel.
  * - flags of a state: cache_resident, at_floor, writeback_unpaid (cold), not_steady (warm: rl_unsteadiness above
- *   RL_STEADY_RATIO), above_ceiling. Flags of other names are kept.
+ *   RL_STEADY_RATIO), above_ceiling, unsettled (imports). Flags of other names are kept.
+ * - imports: a profiler counts a launch and nothing after it, so an imported cold row has no settled bytes: dram stands
+ *   in their place (rl_dram_owed), flagged unsettled. Mixed rows (cold bytes, warm times) are over the warm ceilings
+ * and have no roof, bound or advice: they are shown, not judged.
  */
 void rl_derive(struct rl_run *run);
+
+/* The bytes that dram_per_ask, intensity and the tables' DRAM column are of: dram_settled; in a mixed row, and in a
+ * cold row of an import that has no settled bytes, dram. */
+struct rl_real rl_dram_owed(const struct rl_run *run, const struct rl_row *row, enum rl_state state);
 
 /* How far a warm row's DRAM bytes per launch at N and 4 N launches are apart, relative to the larger: at most
  * RL_STEADY_RATIO is steady. 0 within the counter's floor (RL_FLOOR_FACTOR x floor, per launch), and where the

@@ -7,14 +7,17 @@
 #include "base/err.h"
 #include "record/record.h"
 
-#define TEXT_MAX      512u
-#define DETAIL_MAX    1024u
-#define WORDS_MAX     64u
-#define ROWS_MAX      16u
-#define CEILINGS_MAX  32u
-#define CHECKS_MAX    64u
-#define TELEMETRY_MAX 256u
-#define METRICS_MAX   64u
+#define TEXT_MAX       512u
+#define DETAIL_MAX     1024u
+#define WORDS_MAX      64u
+#define NAME_MAX_BYTES 16384u /* a template's name with its arguments: up to 7 KB have been seen */
+#define ROWS_MAX       512u   /* the catalogue has ten; an import may bring a program's own */
+#define FILES_MAX      4u
+#define PERCENTS_MAX   16u
+#define CEILINGS_MAX   32u
+#define CHECKS_MAX     64u
+#define TELEMETRY_MAX  256u
+#define METRICS_MAX    64u
 
 #define SECONDS_MAX 1e6  /* eleven days in one launch */
 #define BYTES_MAX   1e18 /* per launch: an hour at 250 TB/s */
@@ -28,6 +31,8 @@
     const struct rl_object name = {title, name##_fields, sizeof name##_fields / sizeof name##_fields[0], sizeof(struct type)}
 #define AT(type, member) .name = #member, .offset = offsetof(struct type, member)
 #define STRING(type, member) {AT(type, member), .kind = RL_KIND_STRING, .max_count = TEXT_MAX}
+#define NAME(type, member) {AT(type, member), .kind = RL_KIND_STRING, .max_count = NAME_MAX_BYTES}
+#define NAME_TEXT(type, member) {AT(type, member), .kind = RL_KIND_TEXT, .max_count = NAME_MAX_BYTES}
 #define DETAIL(type, member) {AT(type, member), .kind = RL_KIND_STRING, .max_count = DETAIL_MAX}
 #define ONE_OF(type, member, list) {AT(type, member), .kind = RL_KIND_STRING, .max_count = TEXT_MAX, .words = list}
 #define ENUM(type, member, list) {AT(type, member), .kind = RL_KIND_ENUM, .words = list}
@@ -43,6 +48,10 @@
 #define ADVICE(type, member) {AT(type, member), .kind = RL_KIND_TEXT, .max_count = DETAIL_MAX}
 #define FLAG3(type, member) {AT(type, member), .kind = RL_KIND_FLAG3}
 #define WORDS(type, member) {AT(type, member), .kind = RL_KIND_WORDS, .max_count = WORDS_MAX}
+#define INT_OR_NULL(type, member, reason, low, high)                                                                   \
+    {AT(type, member), .kind = RL_KIND_INT_OR_NULL, .int_min = low, .int_max = high, .why_offset = offsetof(struct type, reason)}
+#define INT3_OR_NULL(type, member, reason, low, high)                                                                  \
+    {AT(type, member), .kind = RL_KIND_INT3_OR_NULL, .int_min = low, .int_max = high, .why_offset = offsetof(struct type, reason)}
 #define OBJECT(type, member, table) {AT(type, member), .kind = RL_KIND_OBJECT, .object = &table}
 #define LIST(type, json, member, counter, most, table)                                                                 \
     {.name = json, .offset = offsetof(struct type, member), .kind = RL_KIND_LIST,                                      \
@@ -54,8 +63,9 @@ static const char *const bounds[] = {"memory", "compute", "latency", NULL};
 static const char *const advices[] = {"fix_access", "change_algorithm", "fix_kernel", NULL};
 static const char *const states[] = {"warm", "cold", NULL};
 static const char *const units[] = {"byte_per_s", "flop_per_s", NULL};
-static const char *const suites[] = {"verify", NULL};
-static const char *const sizes[] = {"course", "scaled", NULL};
+static const char *const suites[] = {"verify", "import", NULL};
+static const char *const sizes[] = {"course", "scaled", "other", NULL};
+static const char *const file_kinds[] = {"ncu", "timings", "recording", "record", NULL};
 static const char *const sources[] = {"measured", "replayed", "imported", NULL};
 static const char *const outcomes[] = {"ok", "refused", "partial", NULL};
 
@@ -108,9 +118,9 @@ static const struct rl_field state_fields[] = {
 static TABLE(state, "a state", rl_row_state);
 
 static const struct rl_field launch_fields[] = {
-    INT3(rl_launch, grid, 0, INT32_MAX),
-    INT3(rl_launch, block, 0, 1024),
-    INT(rl_launch, shared_bytes, 0, INT32_MAX),
+    INT3_OR_NULL(rl_launch, grid, dims_why, 0, INT32_MAX),
+    INT3_OR_NULL(rl_launch, block, dims_why, 0, 1024),
+    INT_OR_NULL(rl_launch, shared_bytes, shared_why, 0, INT32_MAX),
     COUNT(rl_launch, registers),
     COUNT(rl_launch, local_bytes),
     COUNT(rl_launch, max_blocks_per_sm),
@@ -118,16 +128,54 @@ static const struct rl_field launch_fields[] = {
 };
 static TABLE(launch, "a launch", rl_launch);
 
+static const struct rl_field import_launch_fields[] = {
+    INT(rl_import_launch, order, 1, INT32_MAX),    INT(rl_import_launch, id, 0, INT64_MAX),
+    REAL(rl_import_launch, dram, BYTES_MAX),       REAL(rl_import_launch, dram_read, BYTES_MAX),
+    REAL(rl_import_launch, dram_write, BYTES_MAX),
+};
+static TABLE(import_launch, "a counted launch", rl_import_launch);
+
+static const struct rl_field import_percent_fields[] = {
+    STRING(rl_import_percent, metric),
+    REAL(rl_import_percent, percent, RATIO_MAX),
+};
+static TABLE(import_percent, "a percentage", rl_import_percent);
+
+static const struct rl_field row_import_fields[] = {
+    NAME_TEXT(rl_row_import, function),
+    TEXT(rl_row_import, combined),
+    INT(rl_row_import, launch_count, 0, INT32_MAX),
+    LIST(rl_row_import, "launches", launches, launches_shown, RL_IMPORT_LAUNCHES_SHOWN, import_launch),
+    LIST(rl_row_import, "percents", percents, percent_count, PERCENTS_MAX, import_percent),
+};
+static TABLE(row_import, "an import's row", rl_row_import);
+
+static const struct rl_field import_file_fields[] = {
+    ONE_OF(rl_import_file, kind, file_kinds),
+    STRING(rl_import_file, format),
+    INT(rl_import_file, bytes, 0, INT64_MAX),
+    STRING(rl_import_file, sha256),
+};
+static TABLE(import_file, "an imported file", rl_import_file);
+
+static const struct rl_field import_fields[] = {
+    LIST(rl_import, "files", files, file_count, FILES_MAX, import_file),
+    WORDS(rl_import, notes),
+};
+static TABLE(import, "an import", rl_import);
+
 static const struct rl_field rl_object_row_fields[] = {
-    STRING(rl_row, kernel),
-    STRING(rl_row, title),
+    NAME(rl_row, kernel),
+    NAME(rl_row, title),
     COUNT(rl_row, flop),
     REAL(rl_row, flop_counted, BYTES_MAX),
     COUNT(rl_row, ask_bytes),
     OBJECT(rl_row, launch, launch),
     {.name = "warm", .kind = RL_KIND_STATE, .offset = offsetof(struct rl_row, state[RL_WARM]), .object = &state},
     {.name = "cold", .kind = RL_KIND_STATE, .offset = offsetof(struct rl_row, state[RL_COLD]), .object = &state},
+    {.name = "mixed", .kind = RL_KIND_STATE, .offset = offsetof(struct rl_row, state[RL_MIXED]), .object = &state},
     WORDS(rl_row, flags),
+    {.name = "import", .kind = RL_KIND_STATE, .offset = offsetof(struct rl_row, import), .object = &row_import},
 };
 TABLE(rl_object_row, "a kernel row", rl_row);
 
@@ -253,6 +301,7 @@ static const struct rl_field rl_object_run_fields[] = {
     LIST(rl_run, "telemetry", telemetry, telemetry_count, TELEMETRY_MAX, rl_object_telemetry),
     BOOL(rl_run, counter_backed),
     WORDS(rl_run, flags),
+    {.name = "import", .kind = RL_KIND_STATE, .offset = offsetof(struct rl_run, import), .object = &import},
 };
 /* clang-format on */
 TABLE(rl_object_run, "a run", rl_run);

@@ -17,13 +17,16 @@ enum rl_kind {
     RL_KIND_TIME_OR_NULL, /* the same; 0 is null with the reason `absent` */
     RL_KIND_WORDS,        /* struct rl_strings */
     RL_KIND_OBJECT,       /* a nested struct */
-    RL_KIND_STATE,        /* struct rl_row_state: the member is absent unless `present` */
+    RL_KIND_STATE,        /* a nested struct that begins with bool present: the member is absent unless it is true */
     RL_KIND_LIST,         /* pointer to structs; the count stands at count_offset */
     /* those that may be null with a reason */
     RL_KIND_REAL,  /* struct rl_real */
     RL_KIND_COUNT, /* struct rl_count */
     RL_KIND_TEXT,  /* struct rl_text */
     RL_KIND_FLAG3, /* struct rl_flag3 */
+    /* null where the const char * at why_offset is not NULL; it is set by hand, never by rl_row_unknown */
+    RL_KIND_INT_OR_NULL,
+    RL_KIND_INT3_OR_NULL,
 };
 
 struct rl_object;
@@ -36,6 +39,7 @@ struct rl_field {
     int64_t int_min, int_max; /* integers */
     size_t max_count;         /* bytes of a string, words, or items of a list */
     size_t count_offset;
+    size_t why_offset;
     const char *const *words; /* the texts allowed, ended by NULL; NULL: any */
     bool (*allowed)(const char *text);
     const char *absent;

@@ -55,7 +55,7 @@ int rl_strings_add(struct rl_arena *arena, struct rl_strings *list, const char *
 
 const char *rl_state_name(enum rl_state state)
 {
-    return state == RL_COLD ? "cold" : "warm";
+    return state == RL_COLD ? "cold" : state == RL_MIXED ? "mixed" : "warm";
 }
 
 const char *rl_source_name(enum rl_source source)

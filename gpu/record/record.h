@@ -56,7 +56,13 @@ struct rl_strings { /* a list of short words */
     size_t count;
 };
 
-enum rl_state { RL_WARM, RL_COLD, RL_STATE_COUNT };
+enum rl_state {
+    RL_WARM,
+    RL_COLD,
+    RL_STATE_COUNT,            /* those that can be measured */
+    RL_MIXED = RL_STATE_COUNT, /* imports only: bytes of cold launches with times of warm ones; shown, never judged */
+    RL_ROW_STATES
+};
 enum rl_source { RL_MEASURED, RL_REPLAYED, RL_IMPORTED };
 enum rl_outcome {
     RL_OK,      /* every requested row was measured and every result check passed */
@@ -120,16 +126,42 @@ struct rl_launch {
     struct rl_count local_bytes;       /* per thread, of the compiled function */
     struct rl_count max_blocks_per_sm; /* occupancy API */
     struct rl_text shape;              /* the dims in words, e.g. "n 16777216" or "512 x 512" */
+    const char *dims_why;              /* imports: why grid and block are unknown (JSON null); NULL: known */
+    const char *shared_why;            /* imports: why shared_bytes is unknown */
+};
+
+/* One launch that a profiler counted, as it stood in the imported file. */
+struct rl_import_launch {
+    int64_t order; /* among the launches of its row, 1 first: that of the file */
+    int64_t id;    /* the profiler's own */
+    struct rl_real dram, dram_read, dram_write;
+};
+struct rl_import_percent {
+    const char *metric;
+    struct rl_real percent; /* mean over the launches, as given: not clamped */
+};
+#define RL_IMPORT_LAUNCHES_SHOWN 64
+/* Where an imported row's figures come from. */
+struct rl_row_import {
+    bool present;            /* false: the JSON member is absent */
+    struct rl_text function; /* the kernel's name as the profiler gave it */
+    struct rl_text combined; /* how several launches became one row, in words */
+    int64_t launch_count;
+    struct rl_import_launch *launches; /* the first RL_IMPORT_LAUNCHES_SHOWN of them */
+    size_t launches_shown;
+    struct rl_import_percent *percents;
+    size_t percent_count;
 };
 
 struct rl_row {
-    const char *kernel, *title;
+    const char *kernel, *title;  /* ids of the catalogue; imports: also other names, as given */
     struct rl_count flop;        /* hand count per launch; 0 is legal */
     struct rl_real flop_counted; /* add + mul + 2 fma thread instructions per launch */
     struct rl_count ask_bytes;
     struct rl_launch launch;
-    struct rl_row_state state[RL_STATE_COUNT]; /* JSON members "warm" and "cold" */
+    struct rl_row_state state[RL_ROW_STATES]; /* JSON members "warm", "cold" and, of imports, "mixed" */
     struct rl_strings flags;
+    struct rl_row_import import;
 };
 
 struct rl_ceiling {
@@ -209,10 +241,24 @@ struct rl_telemetry {
     struct rl_count other_processes; /* on the GPU beside ours; counted, not named */
 };
 
+struct rl_import_file {
+    const char *kind;   /* "ncu", "timings", "recording", "record" */
+    const char *format; /* what it was found to be, in words: encoding, shape, separators */
+    int64_t bytes;
+    const char *sha256; /* hex, of the bytes as they came */
+};
+/* What an imported run was made of. */
+struct rl_import {
+    bool present; /* false: the JSON member is absent */
+    struct rl_import_file *files;
+    size_t file_count;
+    struct rl_strings notes; /* what was left out, summed, derived or not found: sentences */
+};
+
 struct rl_run {
     struct rl_arena *arena;
-    const char *suite; /* "verify" */
-    const char *sizes; /* "course" or "scaled" */
+    const char *suite; /* "verify"; "import": rows that are not of the catalogue */
+    const char *sizes; /* "course", "scaled"; "other": an import that does not say, or whose sizes are its own */
     enum rl_source source;
     enum rl_outcome outcome;
     struct rl_strings outcome_reasons;
@@ -232,6 +278,7 @@ struct rl_run {
     size_t telemetry_count;
     bool counter_backed;     /* every requested row has DRAM bytes */
     struct rl_strings flags; /* run-wide: shared, throttled, driver_changed */
+    struct rl_import import;
 };
 
 /* A run with an arena of its own, or NULL when memory ran out. */
@@ -250,7 +297,7 @@ void rl_telemetry_unknown(struct rl_telemetry *telemetry, const char *why);
 int rl_strings_add(struct rl_arena *arena, struct rl_strings *list, const char *word);
 bool rl_strings_has(const struct rl_strings *list, const char *word);
 
-const char *rl_state_name(enum rl_state state);    /* "warm", "cold" */
+const char *rl_state_name(enum rl_state state);    /* "warm", "cold", "mixed" */
 const char *rl_source_name(enum rl_source source); /* "measured", "replayed", "imported" */
 const char *rl_outcome_name(enum rl_outcome outcome);
 struct rl_row *rl_run_row(const struct rl_run *run, const char *kernel); /* NULL when absent */

@@ -75,8 +75,10 @@ static json_t *make_plain(const struct rl_field *field, const void *base, const 
 {
     switch (field->kind) {
     case RL_KIND_INT:
+    case RL_KIND_INT_OR_NULL:
         return json_integer(*(const int64_t *)at);
     case RL_KIND_INT3:
+    case RL_KIND_INT3_OR_NULL:
         return make_int3(at);
     case RL_KIND_BOOL:
         return json_boolean(*(const bool *)at);
@@ -107,7 +109,7 @@ static json_t *make_plain(const struct rl_field *field, const void *base, const 
 }
 
 /* Why the member is null, or NULL when it is known. */
-static const char *unknown_why(const struct rl_field *field, const void *at)
+static const char *unknown_why(const struct rl_field *field, const void *base, const void *at)
 {
     switch (field->kind) {
     case RL_KIND_STRING:
@@ -118,6 +120,9 @@ static const char *unknown_why(const struct rl_field *field, const void *at)
         return ((const struct rl_count *)at)->why;
     case RL_KIND_FLAG3:
         return ((const struct rl_flag3 *)at)->why;
+    case RL_KIND_INT_OR_NULL:
+    case RL_KIND_INT3_OR_NULL:
+        return *(const char *const *)(const void *)((const char *)base + field->why_offset);
     case RL_KIND_REAL: {
         const struct rl_real *real = at;
         return real->why == NULL && !isfinite(real->value) ? "not finite" : real->why;
@@ -134,9 +139,9 @@ static const char *unknown_why(const struct rl_field *field, const void *at)
 static int add_member(const struct rl_field *field, const void *base, json_t *object, json_t **why)
 {
     const void *at = (const char *)base + field->offset;
-    if (field->kind == RL_KIND_STATE && !((const struct rl_row_state *)at)->present)
+    if (field->kind == RL_KIND_STATE && !*(const bool *)at)
         return 0;
-    const char *reason = unknown_why(field, at);
+    const char *reason = unknown_why(field, base, at);
     if (reason == NULL)
         return json_object_set_new_nocheck(object, field->name, make_plain(field, base, at));
     if (*why == NULL)

@@ -233,8 +233,9 @@ static bool may_be_null(enum rl_kind kind)
 
 /* A null member with its reason. */
 static int read_unknown(const struct reader *reader, const struct path *path, const struct rl_field *field,
-                        const json_t *why, void *at)
+                        const json_t *why, void *base)
 {
+    void *at = (char *)base + field->offset;
     const json_t *value = json_object_get(why, field->name);
     if (value == NULL)
         return refuse(reader, RL_E_BAD_FIELD, path, "is null without a reason in \"why\"");
@@ -257,6 +258,10 @@ static int read_unknown(const struct reader *reader, const struct path *path, co
         break;
     case RL_KIND_FLAG3:
         *(struct rl_flag3 *)at = (struct rl_flag3){false, reason};
+        break;
+    case RL_KIND_INT_OR_NULL:
+    case RL_KIND_INT3_OR_NULL:
+        *(const char **)(void *)((char *)base + field->why_offset) = reason;
         break;
     default:
         *(int64_t *)at = 0;
@@ -281,8 +286,10 @@ static int read_member(const struct reader *reader, const struct path *path, con
     case RL_KIND_STRING:
         return read_choice(reader, path, field, value, at);
     case RL_KIND_INT:
+    case RL_KIND_INT_OR_NULL:
         return read_int(reader, path, field, value, at);
     case RL_KIND_INT3:
+    case RL_KIND_INT3_OR_NULL:
         return read_int3(reader, path, field, value, at);
     case RL_KIND_BOOL:
         return read_flag(reader, path, value, at);
@@ -296,7 +303,7 @@ static int read_member(const struct reader *reader, const struct path *path, con
     case RL_KIND_OBJECT:
         return read_object(reader, path, field->object, value, at);
     case RL_KIND_STATE:
-        ((struct rl_row_state *)at)->present = true;
+        *(bool *)at = true;
         return read_object(reader, path, field->object, value, at);
     case RL_KIND_LIST:
         return read_list(reader, path, field, value, base);
@@ -352,7 +359,7 @@ static int read_object(const struct reader *reader, const struct path *path, con
         members++;
         if (json_is_null(member) && may_be_null(field->kind)) {
             nulls++;
-            rc = read_unknown(reader, &here, field, why, (char *)base + field->offset);
+            rc = read_unknown(reader, &here, field, why, base);
         } else {
             rc = read_member(reader, &here, field, member, base);
         }
@@ -363,6 +370,43 @@ static int read_object(const struct reader *reader, const struct path *path, con
         return refuse_unknown(reader, path, object, value);
     if (why != NULL && (nulls == 0 || json_object_size(why) != nulls))
         return refuse(reader, RL_E_UNKNOWN_FIELD, &reasons, "gives a reason for a member that is not null");
+    return 0;
+}
+
+/* Limits that a measured run has where an import's are wider. */
+#define MEASURED_ROWS_MAX 16u
+#define MEASURED_NAME_MAX 512u
+
+/* What only an import may have. */
+static int check_not_imported(const struct reader *reader, const struct rl_run *run)
+{
+    if (run->import.present)
+        return rl_fail(reader->err, RL_E_BAD_FIELD, "import", "import is there in a run that is not imported");
+    if (strcmp(run->sizes, "other") == 0)
+        return rl_fail(reader->err, RL_E_BAD_FIELD, "sizes", "sizes is \"other\" in a run that is not imported");
+    if (strcmp(run->suite, "import") == 0)
+        return rl_fail(reader->err, RL_E_BAD_FIELD, "suite", "suite is \"import\" in a run that is not imported");
+    if (run->row_count > MEASURED_ROWS_MAX)
+        return rl_fail(reader->err, RL_E_BAD_FIELD, "kernels", "kernels has %zu items where %u are allowed",
+                       run->row_count, MEASURED_ROWS_MAX);
+    for (size_t i = 0; i < run->row_count; i++) {
+        const struct rl_row *row = &run->rows[i];
+        const char *long_name = strlen(row->kernel) > MEASURED_NAME_MAX  ? "kernel"
+                                : strlen(row->title) > MEASURED_NAME_MAX ? "title"
+                                                                         : NULL;
+        if (long_name != NULL) {
+            char where[64];
+            snprintf(where, sizeof where, "kernels[%zu].%s", i, long_name);
+            return rl_fail(reader->err, RL_E_BAD_FIELD, where, "%s has more than %u bytes", where, MEASURED_NAME_MAX);
+        }
+        if (row->import.present || row->state[RL_MIXED].present)
+            return rl_fail(reader->err, RL_E_BAD_FIELD, "kernels",
+                           "kernels has \"%.64s\" with members of an import in a run that is not imported",
+                           row->kernel);
+        if (row->launch.dims_why != NULL || row->launch.shared_why != NULL)
+            return rl_fail(reader->err, RL_E_BAD_FIELD, "kernels",
+                           "kernels has \"%.64s\" with an unknown launch in a run that is not imported", row->kernel);
+    }
     return 0;
 }
 
@@ -379,6 +423,8 @@ static int check_run(const struct reader *reader, const json_t *document, const 
     for (size_t i = 0; i < run->row_count; i++)
         if (rl_run_row(run, run->rows[i].kernel) != &run->rows[i])
             return rl_fail(reader->err, RL_E_BAD_FIELD, "kernels", "kernels has \"%.64s\" twice", run->rows[i].kernel);
+    if (run->source != RL_IMPORTED && check_not_imported(reader, run) < 0)
+        return -1;
     for (size_t i = 0; i < run->ceiling_count; i++) {
         const struct rl_ceiling *ceiling = &run->ceilings[i];
         if (rl_run_ceiling(run, ceiling->name, ceiling->state) != ceiling)

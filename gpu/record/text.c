@@ -5,6 +5,7 @@
 
 #include "base/num.h"
 #include "base/time.h"
+#include "record/derive.h"
 
 #define MEGA 1e6
 #define GIGA 1e9
@@ -21,7 +22,7 @@ static const struct {
 };
 #define NAME_WIDTH 22
 
-static struct rl_real cell(const struct rl_row *row, enum rl_state state, enum column column)
+static struct rl_real cell(const struct rl_run *run, const struct rl_row *row, enum rl_state state, enum column column)
 {
     const struct rl_row_state *s = &row->state[state];
     switch (column) {
@@ -32,7 +33,7 @@ static struct rl_real cell(const struct rl_row *row, enum rl_state state, enum c
     case COL_L2:
         return s->bytes.l2;
     case COL_DRAM:
-        return s->bytes.dram_settled;
+        return rl_dram_owed(run, row, state);
     case PER_ASK:
         return s->dram_per_ask;
     default:
@@ -82,7 +83,7 @@ static void write_source(const struct rl_run *run, struct rl_buf *out)
 
 static struct rl_real ceiling(const struct rl_run *run, const char *name, enum rl_state state)
 {
-    const struct rl_ceiling *found = rl_run_ceiling(run, name, state);
+    const struct rl_ceiling *found = rl_run_ceiling(run, name, state == RL_MIXED ? RL_WARM : state);
     return found != NULL ? found->value : rl_unknown("the run has no such ceiling");
 }
 
@@ -134,7 +135,7 @@ static void write_rows(const struct rl_run *run, enum rl_state state, struct rl_
         add_padded(out, run->rows[i].title, NAME_WIDTH);
         for (enum column c = ASK; c < COLUMN_COUNT; c++)
             rl_buf_printf(out, " %*s", columns[c].width,
-                          number(text, cell(&run->rows[i], state, c), columns[c].unit, columns[c].decimals));
+                          number(text, cell(run, &run->rows[i], state, c), columns[c].unit, columns[c].decimals));
         rl_buf_puts(out, "\n");
     }
 }
@@ -144,7 +145,7 @@ static bool told_before(const struct rl_run *run, enum rl_state state, size_t ro
 {
     for (size_t i = 0; i <= row; i++)
         for (enum column c = ASK; run->rows[i].state[state].present && c < (i == row ? column : COLUMN_COUNT); c++) {
-            struct rl_real real = cell(&run->rows[i], state, c);
+            struct rl_real real = cell(run, &run->rows[i], state, c);
             if (!rl_is_known(real) && strcmp(real.why, why) == 0)
                 return true;
         }
@@ -160,7 +161,7 @@ static void write_reason(const struct rl_run *run, enum rl_state state, const ch
     for (size_t i = 0; i < run->row_count; i++) {
         bool first = true;
         for (enum column c = ASK; run->rows[i].state[state].present && c < COLUMN_COUNT; c++) {
-            struct rl_real real = cell(&run->rows[i], state, c);
+            struct rl_real real = cell(run, &run->rows[i], state, c);
             if (rl_is_known(real) || strcmp(real.why, why) != 0)
                 continue;
             if (first) {
@@ -178,7 +179,7 @@ static void write_reasons(const struct rl_run *run, enum rl_state state, struct 
 {
     for (size_t i = 0; i < run->row_count; i++)
         for (enum column c = ASK; run->rows[i].state[state].present && c < COLUMN_COUNT; c++) {
-            struct rl_real real = cell(&run->rows[i], state, c);
+            struct rl_real real = cell(run, &run->rows[i], state, c);
             if (!rl_is_known(real) && !told_before(run, state, i, c, real.why))
                 write_reason(run, state, real.why, out);
         }
@@ -209,12 +210,55 @@ static void add_words(struct rl_buf *out, const char *label, const struct rl_str
     rl_buf_puts(out, "\n");
 }
 
+/* Whether a cold table's DRAM columns hold settled bytes: those of an import may not. */
+static bool is_unsettled(const struct rl_run *run)
+{
+    for (size_t i = 0; i < run->row_count; i++)
+        if (rl_strings_has(&run->rows[i].state[RL_COLD].flags, "unsettled"))
+            return true;
+    return false;
+}
+
+static void write_import(const struct rl_run *run, struct rl_buf *out)
+{
+    for (size_t i = 0; i < run->import.file_count; i++) {
+        rl_buf_printf(out, "file %s: ", run->import.files[i].kind);
+        add_clean(out, run->import.files[i].format);
+        rl_buf_puts(out, "\n");
+    }
+    for (size_t i = 0; i < run->import.notes.count; i++) {
+        rl_buf_puts(out, "note: ");
+        add_clean(out, run->import.notes.items[i]);
+        rl_buf_puts(out, "\n");
+    }
+    for (size_t i = 0; i < run->row_count; i++) {
+        const struct rl_row_import *import = &run->rows[i].import;
+        if (!import->present || import->combined.why != NULL || import->launch_count < 2)
+            continue;
+        rl_buf_puts(out, "note: ");
+        add_clean(out, run->rows[i].title);
+        rl_buf_puts(out, ": ");
+        add_clean(out, import->combined.value);
+        rl_buf_puts(out, "\n");
+    }
+}
+
 static void write_notes(const struct rl_run *run, enum rl_state state, struct rl_buf *out)
 {
-    if (state == RL_COLD)
+    if (state == RL_MIXED)
+        rl_buf_puts(out,
+                    "mixed: bytes of cold launches beside times of warm ones, so that %ceil may pass 100; shown, not "
+                    "judged\n");
+    else if (state == RL_COLD && is_unsettled(run))
+        rl_buf_puts(out,
+                    "cold: DRAM MB and DRAM/ask are what moved during the launch; lines that it left dirty are not "
+                    "in them\n");
+    else if (state == RL_COLD)
         rl_buf_puts(out,
                     "cold: DRAM MB and DRAM/ask are settled bytes, what the launch owed DRAM with the lines it left "
                     "dirty; %ceil is of what moved while it ran\n");
+    if (run->import.present)
+        write_import(run, out);
     write_reasons(run, state, out);
     add_words(out, "run", &run->flags);
     for (size_t i = 0; i < run->row_count; i++) {
