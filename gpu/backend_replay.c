@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "count_fields.h"
 #include "record/record_json.h"
 #include "recording.h"
 
@@ -229,41 +230,30 @@ static int cold(struct gpu_backend *b, const struct gpu_work *work, unsigned sam
 
 static void alter_range(const struct fault_hits *hits, struct rl_arena *arena, struct gpu_counts *counts)
 {
-    fault_real(hits, "dram_read", arena, &counts->dram_read);
-    fault_real(hits, "dram_write", arena, &counts->dram_write);
-    fault_real(hits, "l2", arena, &counts->l2);
-    fault_real(hits, "l2_sm_sectors", arena, &counts->l2_sm_sectors);
-    fault_real(hits, "l1", arena, &counts->l1);
-    fault_real(hits, "warps_active_pct", arena, &counts->warps_active_pct);
+    for (size_t i = 0; i < GPU_RANGE_FIELDS; i++)
+        fault_real(hits, gpu_range_name(i), arena, gpu_range_field(counts, i));
 }
 
 static void alter_answer(const struct fault_hits *hits, struct rl_arena *arena, struct gpu_count_answer *answer)
 {
-    const struct {
-        const char *name;
-        struct rl_real *value;
-    } sass[] = {{"fp64_add", &answer->fp64_add},      {"fp64_mul", &answer->fp64_mul}, {"fp64_fma", &answer->fp64_fma},
-                {"fp32_add", &answer->fp32_add},      {"fp32_mul", &answer->fp32_mul}, {"fp32_fma", &answer->fp32_fma},
-                {"fp16_add", &answer->fp16_add},      {"fp16_mul", &answer->fp16_mul}, {"fp16_fma", &answer->fp16_fma},
-                {"local_bytes", &answer->local_bytes}};
     alter_range(hits, arena, &answer->one);
     alter_range(hits, arena, &answer->four);
-    for (size_t i = 0; i < sizeof sass / sizeof sass[0]; i++)
-        fault_real(hits, sass[i].name, arena, sass[i].value);
+    for (size_t i = 0; i < GPU_LAUNCH_FIELDS; i++)
+        fault_real(hits, gpu_launch_name(i), arena, gpu_launch_field(answer, i));
 }
 
 static void blank_range(struct gpu_counts *counts, const char *why)
 {
-    counts->dram_read = counts->dram_write = counts->l2 = counts->l2_sm_sectors = counts->l1 =
-        counts->warps_active_pct = rl_unknown(why);
+    for (size_t i = 0; i < GPU_RANGE_FIELDS; i++)
+        *gpu_range_field(counts, i) = rl_unknown(why);
 }
 
 static void blank_answer(struct gpu_count_answer *answer, const char *why)
 {
     blank_range(&answer->one, why);
     blank_range(&answer->four, why);
-    answer->fp64_add = answer->fp64_mul = answer->fp64_fma = answer->fp32_add = answer->fp32_mul = answer->fp32_fma =
-        answer->fp16_add = answer->fp16_mul = answer->fp16_fma = answer->local_bytes = rl_unknown(why);
+    for (size_t i = 0; i < GPU_LAUNCH_FIELDS; i++)
+        *gpu_launch_field(answer, i) = rl_unknown(why);
 }
 
 /* What a session answers that could not be had: the recorded one's, or a fault's. */

@@ -1,8 +1,8 @@
 # rl_replay: recordings and the backends that need no GPU (replay, recorder). roofline-measure: the program.
 find_package(Threads REQUIRED)
 
-add_library(rl_replay STATIC recording.c recording_codec.c recording_members.c recording_read.c recording_write.c fault.c
-  backend_replay.c backend_record.c)
+add_library(rl_replay STATIC recording.c recording_codec.c recording_members.c recording_read.c recording_write.c count_fields.c
+  fault.c backend_replay.c backend_record.c)
 target_link_libraries(rl_replay PUBLIC rl_record rl_catalogue)
 
 # All of the program but its cuda backend, so that tests can put a stand-in there.

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "count_fields.h"
 #include "recording_internal.h"
 
 /* ---- values ---- */
@@ -245,12 +246,8 @@ static json_t *from_range(const struct gpu_counts *counts)
 {
     json_t *o = json_object();
     int bad = 0;
-    set(o, &bad, "dram_read", from_real(counts->dram_read));
-    set(o, &bad, "dram_write", from_real(counts->dram_write));
-    set(o, &bad, "l2", from_real(counts->l2));
-    set(o, &bad, "l2_sm_sectors", from_real(counts->l2_sm_sectors));
-    set(o, &bad, "l1", from_real(counts->l1));
-    set(o, &bad, "warps_active_pct", from_real(counts->warps_active_pct));
+    for (size_t i = 0; i < GPU_RANGE_FIELDS; i++)
+        set(o, &bad, gpu_range_name(i), from_real(gpu_range_value(counts, i)));
     return finished(o, bad);
 }
 
@@ -262,12 +259,8 @@ static struct gpu_counts range_of(struct members *outer, const char *name, const
     if (outer->failed)
         return counts;
     members_begin(&m, object, outer->arena, outer->err);
-    counts.dram_read = members_real(&m, "dram_read");
-    counts.dram_write = members_real(&m, "dram_write");
-    counts.l2 = members_real(&m, "l2");
-    counts.l2_sm_sectors = members_real(&m, "l2_sm_sectors");
-    counts.l1 = members_real(&m, "l1");
-    counts.warps_active_pct = members_real(&m, "warps_active_pct");
+    for (size_t i = 0; i < GPU_RANGE_FIELDS; i++)
+        *gpu_range_field(&counts, i) = members_real(&m, gpu_range_name(i));
     if (members_end(&m) != 0) {
         rl_wrap(outer->err, "in '%s'", name);
         outer->failed = true;
@@ -286,16 +279,8 @@ json_t *recording_from_counts(const struct gpu_count_answer *answer)
     int bad = 0;
     set(o, &bad, "one", from_range(&answer->one));
     set(o, &bad, "four", from_range(&answer->four));
-    set(o, &bad, "fp64_add", from_real(answer->fp64_add));
-    set(o, &bad, "fp64_mul", from_real(answer->fp64_mul));
-    set(o, &bad, "fp64_fma", from_real(answer->fp64_fma));
-    set(o, &bad, "fp32_add", from_real(answer->fp32_add));
-    set(o, &bad, "fp32_mul", from_real(answer->fp32_mul));
-    set(o, &bad, "fp32_fma", from_real(answer->fp32_fma));
-    set(o, &bad, "fp16_add", from_real(answer->fp16_add));
-    set(o, &bad, "fp16_mul", from_real(answer->fp16_mul));
-    set(o, &bad, "fp16_fma", from_real(answer->fp16_fma));
-    set(o, &bad, "local_bytes", from_real(answer->local_bytes));
+    for (size_t i = 0; i < GPU_LAUNCH_FIELDS; i++)
+        set(o, &bad, gpu_launch_name(i), from_real(gpu_launch_value(answer, i)));
     return finished(o, bad);
 }
 
@@ -307,16 +292,8 @@ int recording_to_counts(const json_t *entry, struct rl_arena *arena, struct gpu_
     members_skip_key(&m);
     answer.one = to_range(&m, "one");
     answer.four = to_range(&m, "four");
-    answer.fp64_add = members_real(&m, "fp64_add");
-    answer.fp64_mul = members_real(&m, "fp64_mul");
-    answer.fp64_fma = members_real(&m, "fp64_fma");
-    answer.fp32_add = members_real(&m, "fp32_add");
-    answer.fp32_mul = members_real(&m, "fp32_mul");
-    answer.fp32_fma = members_real(&m, "fp32_fma");
-    answer.fp16_add = members_real(&m, "fp16_add");
-    answer.fp16_mul = members_real(&m, "fp16_mul");
-    answer.fp16_fma = members_real(&m, "fp16_fma");
-    answer.local_bytes = members_real(&m, "local_bytes");
+    for (size_t i = 0; i < GPU_LAUNCH_FIELDS; i++)
+        *gpu_launch_field(&answer, i) = members_real(&m, gpu_launch_name(i));
     if (members_end(&m) != 0)
         return -1;
     *ret = answer;

@@ -17,6 +17,7 @@
 #include "backend_replay.h"
 #include "base/num.h"
 #include "base/time.h"
+#include "count_fields.h"
 #include "measure.h"
 #include "record/record_json.h"
 #include "wire.h"
@@ -202,19 +203,10 @@ static void add_counter(struct counter_body *body, const char *name, struct rl_r
 
 static void add_range(struct counter_body *body, const char *prefix, const struct gpu_counts *counts)
 {
-    const struct {
-        const char *name;
-        struct rl_real value;
-    } members[] = {{"dram_read", counts->dram_read},
-                   {"dram_write", counts->dram_write},
-                   {"l2", counts->l2},
-                   {"l2_sm_sectors", counts->l2_sm_sectors},
-                   {"l1", counts->l1},
-                   {"warps_active_pct", counts->warps_active_pct}};
-    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
+    for (size_t i = 0; i < GPU_RANGE_FIELDS; i++) {
         char name[48];
-        snprintf(name, sizeof name, "%s%s", prefix, members[i].name);
-        add_counter(body, name, members[i].value);
+        snprintf(name, sizeof name, "%s%s", prefix, gpu_range_name(i));
+        add_counter(body, name, gpu_range_value(counts, i));
     }
 }
 
@@ -223,16 +215,8 @@ static void on_counts(void *arg, const char *unit, enum rl_state state, const st
     struct counter_body body = {json_object(), json_object()};
     add_range(&body, "", &answer->one);
     add_range(&body, state == RL_WARM ? "four_" : "flushed_", &answer->four);
-    add_counter(&body, "fp64_add", answer->fp64_add);
-    add_counter(&body, "fp64_mul", answer->fp64_mul);
-    add_counter(&body, "fp64_fma", answer->fp64_fma);
-    add_counter(&body, "fp32_add", answer->fp32_add);
-    add_counter(&body, "fp32_mul", answer->fp32_mul);
-    add_counter(&body, "fp32_fma", answer->fp32_fma);
-    add_counter(&body, "fp16_add", answer->fp16_add);
-    add_counter(&body, "fp16_mul", answer->fp16_mul);
-    add_counter(&body, "fp16_fma", answer->fp16_fma);
-    add_counter(&body, "local_bytes", answer->local_bytes);
+    for (size_t i = 0; i < GPU_LAUNCH_FIELDS; i++)
+        add_counter(&body, gpu_launch_name(i), gpu_launch_value(answer, i));
     if (json_object_size(body.why) == 0) {
         json_decref(body.why);
         body.why = json_null();
