@@ -350,8 +350,8 @@ void fault_count(const struct fault_hits *hits, const char *name, struct rl_coun
 {
     for (size_t i = 0; i < hits->count; i++) {
         const json_t *set = altered(hits, i, "set", name);
-        if (json_is_number(set))
-            *value = (struct rl_count){(int64_t)json_number_value(set), NULL};
+        if (json_is_integer(set)) /* fault_check allows nothing else; a double would lose digits above 2^53 */
+            *value = (struct rl_count){json_integer_value(set), NULL};
     }
 }
 

@@ -251,6 +251,15 @@ static json_t *from_range(const struct gpu_counts *counts)
     return finished(o, bad);
 }
 
+/* A counter counts up from 0. */
+static struct rl_real to_counted(struct members *m, const char *name)
+{
+    struct rl_real value = members_real(m, name);
+    if (rl_is_known(value) && value.value < 0)
+        members_fail(m, name, "below 0");
+    return value;
+}
+
 static struct gpu_counts range_of(struct members *outer, const char *name, const json_t *object)
 {
     struct gpu_counts counts;
@@ -260,7 +269,7 @@ static struct gpu_counts range_of(struct members *outer, const char *name, const
         return counts;
     members_begin(&m, object, outer->arena, outer->err);
     for (size_t i = 0; i < GPU_RANGE_FIELDS; i++)
-        *gpu_range_field(&counts, i) = members_real(&m, gpu_range_name(i));
+        *gpu_range_field(&counts, i) = to_counted(&m, gpu_range_name(i));
     if (members_end(&m) != 0) {
         rl_wrap(outer->err, "in '%s'", name);
         outer->failed = true;
@@ -293,7 +302,7 @@ int recording_to_counts(const json_t *entry, struct rl_arena *arena, struct gpu_
     answer.one = to_range(&m, "one");
     answer.four = to_range(&m, "four");
     for (size_t i = 0; i < GPU_LAUNCH_FIELDS; i++)
-        *gpu_launch_field(&answer, i) = members_real(&m, gpu_launch_name(i));
+        *gpu_launch_field(&answer, i) = to_counted(&m, gpu_launch_name(i));
     if (members_end(&m) != 0)
         return -1;
     *ret = answer;

@@ -138,11 +138,11 @@ struct rl_real members_real(struct members *m, const char *name)
 struct rl_count members_count(struct members *m, const char *name)
 {
     const json_t *value = members_take(m, name);
-    if (json_is_integer(value))
+    if (json_is_integer(value) && json_integer_value(value) >= 0)
         return (struct rl_count){json_integer_value(value), NULL};
     const char *why = why_of(m, name, value);
     if (!why)
-        members_fail(m, name, "not an integer or {\"why\": reason}");
+        members_fail(m, name, "not an integer from 0 or {\"why\": reason}");
     return (struct rl_count){0, why ? why : ""};
 }
 

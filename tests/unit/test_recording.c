@@ -175,6 +175,15 @@ static void test_sessions_survive(void **state)
     assert_int_equal(again.flush_count, 2);
     assert_string_equal(again.flush[1].dram_read.why, "dropped");
     assert_true(rl_is_known(again.flush[1].l1) && again.flush[1].l1.value == 0.1);
+    json_object_set_new(entry, "passes", json_integer(-1));
+    assert_int_equal(recording_to_session(entry, arena, &again, &err), -1);
+    assert_non_null(strstr(err.message, "'passes'"));
+    json_object_set_new(entry, "passes", json_integer(2));
+    json_object_set_new(json_array_get(json_object_get(entry, "flush"), 1), "l1", json_real(-0.1));
+    assert_int_equal(recording_to_session(entry, arena, &again, &err), -1);
+    assert_int_equal(err.code, RL_E_REPLAY_FORMAT);
+    assert_non_null(strstr(err.message, "in 'flush'"));
+    assert_non_null(strstr(err.message, "'l1' is below 0"));
     json_decref(entry);
     rl_arena_free(arena);
 }
@@ -388,6 +397,21 @@ static void test_faults_are_checked(void **state)
     must_fail(FAULT("\"on\":\"warm\",\"hang\":true,\"hm\":1"), "line 2", "'hm'");
 }
 
+static void test_counts_are_set_whole(void **state)
+{
+    (void)state;
+    json_t *rule = json_pack("{s:s, s:s, s:{s:I}}", "op", "fault", "on", "check", "set", "worst_index",
+                             (json_int_t)9007199254740993); /* 2^53 + 1 */
+    struct fault_hits hits = {.rule = {rule}, .count = 1};
+    uint64_t index = UINT64_MAX;
+    assert_int_equal(fault_check(rule, NULL), 0);
+    fault_unsigned(&hits, "wrong", &index);
+    assert_true(index == UINT64_MAX);
+    fault_unsigned(&hits, "worst_index", &index);
+    assert_true(index == 9007199254740993u);
+    json_decref(rule);
+}
+
 static void test_fault_counting(void **state)
 {
     (void)state;
@@ -452,6 +476,7 @@ int main(void)
         cmocka_unit_test(test_overlay),
         cmocka_unit_test(test_save),
         cmocka_unit_test(test_faults_are_checked),
+        cmocka_unit_test(test_counts_are_set_whole),
         cmocka_unit_test(test_fault_counting),
         cmocka_unit_test(test_words_for_gaps),
     };
