@@ -1,6 +1,5 @@
 /* The catalogue on standard output. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "measure.h"
 
@@ -19,14 +18,11 @@ static int list_json(struct rl_err *err)
                                                unit->flop_formula, "ask_formula", unit->ask_formula, "description",
                                                unit->description, "streaming", unit->streaming));
     }
-    json_t *document = json_pack("{s:o}", "items", items);
-    char *text = json_array_size(items) == rl_unit_count ? json_dumps(document, JSON_COMPACT) : NULL;
-    json_decref(document);
-    if (!text)
+    if (json_array_size(items) != rl_unit_count) {
+        json_decref(items);
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for the catalogue");
-    printf("%s\n", text);
-    free(text);
-    return 0;
+    }
+    return measure_print_json(json_pack("{s:o}", "items", items), err);
 }
 
 int list_catalogue(const struct cli_options *options, struct rl_err *err)

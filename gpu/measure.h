@@ -18,6 +18,9 @@ int measure_open(const struct cli_options *options, struct gpu_backend **ret, st
 int measure_run(const struct cli_options *options, int *ret_exit, struct rl_err *err);
 /* Mode profile. */
 int measure_profile(const struct cli_options *options, struct rl_err *err);
+/* Prints value (stolen; NULL: RL_E_NO_MEMORY) as one line of JSON on standard output. Whether it could be written,
+ * measure_flush says. */
+int measure_print_json(json_t *value, struct rl_err *err);
 /* Flushes standard output: RL_E_IO when something could not be written. */
 int measure_flush(struct rl_err *err);
 

@@ -43,7 +43,8 @@ int main(int argc, char **argv)
         rc = print_help(&err);
         break;
     case CLI_VERSION:
-        rc = printf("%s %s\n", MEASURE_PROGRAM, RL_BUILD_ID) < 0 ? -1 : 0;
+        printf("%s %s\n", MEASURE_PROGRAM, RL_BUILD_ID);
+        rc = 0;
         break;
     case CLI_MODE_COUNT:
         break;

@@ -7,15 +7,31 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "record/json_text.h"
 #include "record/record_json.h"
 #include "record/text.h"
+
+#define JSON_LINE_MAX (16u * 1024 * 1024)
 
 struct shown { /* where the engine's events go */
     const struct cli_options *options;
     bool progress; /* standard error is a terminal that wants it */
     bool drawn;    /* a progress line stands there */
     const char *sizes;
+    struct rl_err failed; /* why samples are missing from the output; RL_E_NONE: none are */
 };
+
+int measure_print_json(json_t *value, struct rl_err *err)
+{
+    struct rl_buf line;
+    rl_buf_init(&line, JSON_LINE_MAX);
+    int rc = rl_json_write(value, &line) == 0 ? 0 : rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a line of JSON");
+    if (rc == 0)
+        printf("%s\n", line.data);
+    rl_buf_free(&line);
+    json_decref(value);
+    return rc;
+}
 
 int measure_flush(struct rl_err *err)
 {
@@ -57,15 +73,10 @@ static void on_samples(void *arg, const char *unit, enum rl_state state, int64_t
     json_t *times = json_array();
     for (size_t i = 0; i < count; i++)
         json_array_append_new(times, json_real(times_s[i]));
-    json_t *line = json_pack("{s:s, s:s, s:s, s:s, s:I, s:o}", "t", "sample", "sizes", shown->sizes, "unit", unit,
-                             "state", rl_state_name(state), "launches", (json_int_t)launches, "times_s", times);
-    char *text = json_dumps(line, JSON_COMPACT);
-    if (text)
-        printf("%s\n", text);
-    else
-        fprintf(stderr, "%s: no memory for the samples of %s\n", MEASURE_PROGRAM, unit);
-    free(text);
-    json_decref(line);
+    (void)measure_print_json(json_pack("{s:s, s:s, s:s, s:s, s:I, s:o}", "t", "sample", "sizes", shown->sizes, "unit",
+                                       unit, "state", rl_state_name(state), "launches", (json_int_t)launches, "times_s",
+                                       times),
+                             &shown->failed);
 }
 
 static void on_log(void *arg, const char *line)
@@ -101,18 +112,6 @@ static int print_table(const struct cli_options *options, const struct rl_run *r
     return 0;
 }
 
-static int print_json(const struct rl_run *run, struct rl_err *err)
-{
-    json_t *line = json_pack("{s:s, s:o}", "t", "run", "run", rl_run_to_json(run));
-    char *text = line ? json_dumps(line, JSON_COMPACT) : NULL;
-    json_decref(line);
-    if (!text)
-        return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for the run's document");
-    printf("%s\n", text);
-    free(text);
-    return 0;
-}
-
 static void print_outcome(const struct rl_run *run)
 {
     fprintf(stderr, "%s: the %s run is %s:\n", MEASURE_PROGRAM, run->sizes, rl_outcome_name(run->outcome));
@@ -145,7 +144,9 @@ static int measure_sizes(struct gpu_backend *backend, struct shown *shown, enum 
     if (options->mode == CLI_TABLE)
         rc = print_table(options, run, err);
     else if (options->mode == CLI_JSON)
-        rc = print_json(run, err);
+        rc = measure_print_json(json_pack("{s:s, s:o}", "t", "run", "run", rl_run_to_json(run)), err);
+    if (rc == 0 && shown->failed.code != RL_E_NONE)
+        rc = rl_fail(err, shown->failed.code, NULL, "%s", shown->failed.message);
     if (run->outcome != RL_OK) {
         print_outcome(run);
         *status = MEASURE_EXIT_NOT_OK;

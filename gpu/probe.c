@@ -14,7 +14,6 @@
 
 #include "base/time.h"
 #include "measure.h"
-#include "record/json_text.h"
 #include "record/record_json.h"
 
 #define DEVICES_MAX      64
@@ -244,15 +243,8 @@ static int print_device(void *arg, const json_t *found, struct rl_err *err)
     const struct cli_options *options = arg;
     const json_t *device = json_object_get(found, "device"), *environment = json_object_get(found, "environment");
     const json_t *counters = json_object_get(found, "counters");
-    if (options->json) {
-        struct rl_buf line;
-        rl_buf_init(&line, CHILD_OUTPUT_MAX);
-        int rc = rl_json_write(found, &line);
-        if (rc == 0)
-            printf("%s\n", line.data);
-        rl_buf_free(&line);
-        return rc == 0 ? 0 : rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for the device");
-    }
+    if (options->json)
+        return measure_print_json(json_incref((json_t *)found), err);
     printf("%s: %s (chip %s)", text_of(device, "id"), text_of(device, "name"), text_of(device, "chip"));
     print_number("compute capability ", device, "compute_major", 1, "");
     const json_t *minor = json_object_get(device, "compute_minor");

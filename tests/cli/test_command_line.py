@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 import tempfile
@@ -104,6 +105,14 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(row["kernel"], "vector_add")
         self.assertEqual(len(samples[0]["times_s"]), row["warm"]["time_s"]["n"])
         self.assertEqual(min(samples[0]["times_s"]), row["warm"]["time_s"]["min"])
+        # numbers as short as they can be, as everywhere else: 0.1, not 0.10000000000000001
+        numbers = []
+        for line in out.splitlines():
+            json.loads(line, parse_float=numbers.append)
+        longer = [text for text in numbers if len(re.findall(r"\d", text.split("e")[0].strip("-0."))) > 15
+                  and len(text) > len(repr(float(text))) + 2]
+        self.assertEqual(longer, [])
+        self.assertGreater(len(numbers), 100)
 
     def test_outcomes(self):
         status, out, err = call("--replay", fault("wrong_result"))
