@@ -109,8 +109,21 @@ static int start_child(const char *uuid, int output, pid_t *ret)
     return rc;
 }
 
-/* All that the child says until it closes its output; -1 when the time is over or it says too much. */
-static int read_child(int fd, struct rl_buf *out)
+/* Waits for the child's end. Nobody may signal its number once it has been reaped: it may be another's by then. */
+static int reap(pid_t pid)
+{
+    siginfo_t ended;
+    int status = 0;
+    while (waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR)
+        ;
+    atomic_store(&child, 0);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    return status;
+}
+
+/* All that the child says until it closes its output; -1 with why when the time is over or it says too much. */
+static int read_child(int fd, struct rl_buf *out, struct rl_err *why)
 {
     int64_t deadline = rl_monotonic_ns() + CHILD_SECONDS * INT64_C(1000000000);
     for (;;) {
@@ -121,14 +134,14 @@ static int read_child(int fd, struct rl_buf *out)
         if (ready < 0 && errno == EINTR)
             continue;
         if (ready <= 0)
-            return -1;
+            return rl_fail(why, RL_E_COUNTERS_FAILED, NULL, "trying the counters took more than %d s", CHILD_SECONDS);
         ssize_t got = read(fd, bytes, sizeof bytes);
         if (got == 0)
             return 0;
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0 || rl_buf_add(out, bytes, (size_t)got) != 0)
-            return -1;
+            return rl_fail(why, RL_E_COUNTERS_FAILED, NULL, "what was found by trying the counters could not be read");
     }
 }
 
@@ -151,15 +164,13 @@ static json_t *ask_child(const char *uuid, struct rl_err *why)
         goto out;
     }
     atomic_store(&child, pid);
-    rc = read_child(ends[0], &output);
+    rc = read_child(ends[0], &output, why);
     if (rc != 0)
         kill(pid, SIGKILL);
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    atomic_store(&child, 0);
+    status = reap(pid);
     if (rc != 0)
-        rl_fail(why, RL_E_COUNTERS_FAILED, NULL, "trying the counters took more than %d s", CHILD_SECONDS);
-    else if (WIFSIGNALED(status))
+        goto out;
+    if (WIFSIGNALED(status))
         rl_fail(why, RL_E_COUNTERS_FAILED, NULL, "trying the counters ended by signal %d", WTERMSIG(status));
     else if (WEXITSTATUS(status) == rl_code_exit(RL_E_DEVICE_BUSY))
         rl_fail(why, RL_E_COUNTERS_BUSY, NULL, "another measurement holds this GPU; what it allows was not tried");
