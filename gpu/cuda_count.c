@@ -124,10 +124,8 @@ static struct rl_real value_of(const struct counters *counters, const char *rang
                                struct rl_arena *arena)
 {
     struct rl_real value = counters_value(counters, range, id);
-    if (value.why) {
-        const char *copy = rl_arena_strdup(arena, value.why);
-        value.why = copy ? copy : "memory ran out";
-    }
+    if (value.why)
+        value.why = rl_why_copy(arena, value.why);
     return value;
 }
 

@@ -24,18 +24,6 @@ static struct rl_count attribute(int device, enum cudaDeviceAttr which, const ch
 }
 #define ATTRIBUTE(device, which, arena) attribute(device, cudaDevAttr##which, #which, arena)
 
-static struct rl_text text_of(struct rl_arena *arena, const char *value)
-{
-    const char *copy = rl_arena_strdup(arena, value);
-    return copy ? (struct rl_text){copy, NULL} : (struct rl_text){NULL, "memory ran out"};
-}
-
-static const char *why_of(struct rl_arena *arena, const char *why)
-{
-    const char *copy = rl_arena_strdup(arena, why);
-    return copy ? copy : "memory ran out";
-}
-
 struct rl_count cuda_fp32_lanes(int major, int minor)
 {
     /* Results of 32-bit floating-point add, multiply and multiply-add per clock and SM: CUDA C++ Programming
@@ -76,8 +64,8 @@ struct rl_text cuda_chip(int device, struct rl_arena *arena)
     if (cuda_profiler_attached())
         return (struct rl_text){NULL, attached_why};
     if (counters_device_chip(device, chip, sizeof chip, &err))
-        return (struct rl_text){NULL, why_of(arena, err.message)};
-    return text_of(arena, chip);
+        return (struct rl_text){NULL, rl_why_copy(arena, err.message)};
+    return rl_text_copy(arena, chip);
 }
 
 void cuda_read_device(const struct cuda_identity *identity, struct rl_arena *arena, struct rl_device *ret)
@@ -85,14 +73,14 @@ void cuda_read_device(const struct cuda_identity *identity, struct rl_arena *are
     const int device = identity->device;
     const struct cudaDeviceProp *properties = identity->properties;
     struct rl_device d = {0};
-    rl_device_unknown(&d, why_of(arena, identity->nvml_why ? identity->nvml_why : "not read"));
-    d.uuid = text_of(arena, identity->uuid);
+    rl_device_unknown(&d, rl_why_copy(arena, identity->nvml_why ? identity->nvml_why : "not read"));
+    d.uuid = rl_text_copy(arena, identity->uuid);
     d.id = d.uuid.value;
     d.name = rl_arena_strdup(arena, properties->name);
     d.chip = (struct rl_text){NULL, "CUPTI names the chip, and it is loaded for counters only"};
     char pci[32];
     if (cudaDeviceGetPCIBusId(pci, sizeof pci, device) == cudaSuccess)
-        d.pci_bus_id = text_of(arena, pci);
+        d.pci_bus_id = rl_text_copy(arena, pci);
     else
         d.pci_bus_id = (struct rl_text){NULL, "cudaDeviceGetPCIBusId failed"};
     d.compute_major = (struct rl_count){properties->major, NULL};
@@ -140,13 +128,13 @@ static void settings_by_attribute(const struct cuda_identity *identity, struct r
         environment->compute_mode = (struct rl_text){modes[mode.value], NULL};
     char version[64];
     if (environment->driver_version.why && environment_module_version(version, sizeof version) == 0)
-        environment->driver_version = text_of(arena, version);
+        environment->driver_version = rl_text_copy(arena, version);
 }
 
 void cuda_read_environment(const struct cuda_identity *identity, struct rl_arena *arena, struct rl_environment *ret)
 {
     struct rl_environment e = {0};
-    rl_environment_unknown(&e, why_of(arena, identity->nvml_why ? identity->nvml_why : "not read"));
+    rl_environment_unknown(&e, rl_why_copy(arena, identity->nvml_why ? identity->nvml_why : "not read"));
     e.build = RL_BUILD_ID;
     e.method_version = RL_METHOD_VERSION;
     environment_read(arena, &e);
@@ -160,9 +148,9 @@ void cuda_read_environment(const struct cuda_identity *identity, struct rl_arena
     if (cuda_profiler_attached())
         e.cupti_version = (struct rl_text){NULL, attached_why};
     else if (counters_library_version(cupti, sizeof cupti, &err))
-        e.cupti_version = (struct rl_text){NULL, why_of(arena, err.message)};
+        e.cupti_version = (struct rl_text){NULL, rl_why_copy(arena, err.message)};
     else
-        e.cupti_version = text_of(arena, cupti);
+        e.cupti_version = rl_text_copy(arena, cupti);
     if (identity->card)
         nvml_read_environment(identity->nvml, identity->card, arena, &e);
     settings_by_attribute(identity, arena, &e);
@@ -230,7 +218,7 @@ int cuda_driver_now(struct gpu_backend *b, struct rl_arena *arena, struct rl_tex
     (void)err;
     if (!cuda->nvml || nvml_driver_version(cuda->nvml, version, sizeof version, &why)) {
         if (environment_module_version(version, sizeof version)) {
-            *ret = (struct rl_text){NULL, why_of(arena, cuda->nvml ? why.message : cuda->nvml_why)};
+            *ret = (struct rl_text){NULL, rl_why_copy(arena, cuda->nvml ? why.message : cuda->nvml_why)};
             return 0;
         }
     }
@@ -241,7 +229,7 @@ int cuda_driver_now(struct gpu_backend *b, struct rl_arena *arena, struct rl_tex
         *ret = text ? (struct rl_text){text, NULL} : (struct rl_text){NULL, "memory ran out"};
         return 0;
     }
-    *ret = text_of(arena, version);
+    *ret = rl_text_copy(arena, version);
     return 0;
 }
 
@@ -309,7 +297,7 @@ int cuda_card_state(struct gpu_backend *b, struct rl_arena *arena, const char *a
     struct gpu_card_state state = {0};
     (void)at, (void)err;
     if (!cuda->has_card) {
-        struct rl_real unknown = rl_unknown(why_of(arena, cuda->nvml_why));
+        struct rl_real unknown = rl_unknown(rl_why_copy(arena, cuda->nvml_why));
         state.sm_hz = state.memory_hz = state.temperature_c = state.power_w = state.energy_j = unknown;
         state.other_processes = (struct rl_count){0, unknown.why};
         rl_strings_add(arena, &state.reasons, "unknown");
@@ -324,7 +312,7 @@ int cuda_card_state(struct gpu_backend *b, struct rl_arena *arena, const char *a
     }
     state.other_processes = cuda->other_processes;
     if (state.other_processes.why)
-        state.other_processes.why = why_of(arena, state.other_processes.why);
+        state.other_processes.why = rl_why_copy(arena, state.other_processes.why);
     *ret = state;
     return 0;
 }

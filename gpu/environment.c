@@ -55,18 +55,12 @@ static int read_file(const char *path, char *text, size_t size)
     return 0;
 }
 
-static struct rl_text text_of(struct rl_arena *arena, const char *value)
-{
-    const char *copy = rl_arena_strdup(arena, value);
-    return copy ? (struct rl_text){copy, NULL} : (struct rl_text){NULL, "memory ran out"};
-}
-
 void environment_read(struct rl_arena *arena, struct rl_environment *ret)
 {
     struct utsname names;
     if (uname(&names) == 0) {
-        ret->hostname = text_of(arena, names.nodename);
-        ret->kernel_release = text_of(arena, names.release);
+        ret->hostname = rl_text_copy(arena, names.nodename);
+        ret->kernel_release = rl_text_copy(arena, names.release);
     } else {
         ret->hostname = (struct rl_text){NULL, "uname failed"};
         ret->kernel_release = ret->hostname;

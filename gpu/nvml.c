@@ -229,18 +229,12 @@ void nvml_read_device(const struct nvml *nvml, const struct nvml_card *card, str
     device->max_memory_hz = megahertz(arena, "nvmlDeviceGetMaxClockInfo(memory)", result, value);
 }
 
-static struct rl_text text_of(struct rl_arena *arena, const char *value)
-{
-    const char *copy = rl_arena_strdup(arena, value);
-    return copy ? (struct rl_text){copy, NULL} : (struct rl_text){NULL, "memory ran out"};
-}
-
 /* "off", or the profile that NVML appends to a MIG device's name: "NVIDIA H200 MIG 1g.18gb". */
 static struct rl_text read_mig(const struct nvml *nvml, const struct nvml_card *card, struct rl_arena *arena)
 {
     if (card->mig) {
         const char *profile = strstr(card->name, " MIG ");
-        return profile ? text_of(arena, profile + 5)
+        return profile ? rl_text_copy(arena, profile + 5)
                        : (struct rl_text){NULL, "NVML's name of this MIG device has no profile in it"};
     }
     unsigned current = 0, pending = 0;
@@ -271,9 +265,9 @@ void nvml_read_environment(const struct nvml *nvml, const struct nvml_card *card
     char version[96];
     struct rl_err err;
     if (nvml_driver_version(nvml, version, sizeof version, &err) == 0)
-        environment->driver_version = text_of(arena, version);
+        environment->driver_version = rl_text_copy(arena, version);
     else
-        environment->driver_version = (struct rl_text){NULL, rl_arena_strdup(arena, err.message)};
+        environment->driver_version = (struct rl_text){NULL, rl_why_copy(arena, err.message)};
 
     unsigned current = 0, pending = 0;
     int result = CALL(nvml, ecc_mode, card->gpu, &current, &pending);

@@ -36,6 +36,18 @@ bool rl_strings_has(const struct rl_strings *list, const char *word)
     return false;
 }
 
+struct rl_text rl_text_copy(struct rl_arena *arena, const char *value)
+{
+    const char *copy = rl_arena_strdup(arena, value);
+    return copy != NULL ? (struct rl_text){copy, NULL} : (struct rl_text){NULL, "memory ran out"};
+}
+
+const char *rl_why_copy(struct rl_arena *arena, const char *why)
+{
+    const char *copy = rl_arena_strdup(arena, why);
+    return copy != NULL ? copy : "memory ran out";
+}
+
 int rl_strings_add(struct rl_arena *arena, struct rl_strings *list, const char *word)
 {
     if (rl_strings_has(list, word))

@@ -293,6 +293,10 @@ void rl_counters_unknown(struct rl_counters *counters, const char *why);
 void rl_device_unknown(struct rl_device *device, const char *why);
 void rl_environment_unknown(struct rl_environment *environment, const char *why);
 void rl_telemetry_unknown(struct rl_telemetry *telemetry, const char *why);
+/* A known text that lives in arena; unknown when memory ran out. */
+struct rl_text rl_text_copy(struct rl_arena *arena, const char *value);
+/* A reason that lives in arena, or a literal when memory ran out: never NULL, which would make its value known. */
+const char *rl_why_copy(struct rl_arena *arena, const char *why);
 /* Appends a copy of word unless it is there. 0, or -1 when memory ran out. */
 int rl_strings_add(struct rl_arena *arena, struct rl_strings *list, const char *word);
 bool rl_strings_has(const struct rl_strings *list, const char *word);

@@ -429,9 +429,25 @@ static void words(void **state)
     rl_run_free(NULL);
 }
 
+/* A reason that is NULL would make its value known: an arena that is full must not do that. */
+static void copies_without_memory(void **state)
+{
+    (void)state;
+    struct rl_arena *arena = rl_arena_new(16), *full = rl_arena_new(0);
+    assert_non_null(arena);
+    assert_non_null(full);
+    assert_string_equal(rl_text_copy(arena, "R580").value, "R580");
+    assert_null(rl_text_copy(full, "R580").value);
+    assert_non_null(rl_text_copy(full, "R580").why);
+    assert_non_null(rl_why_copy(full, "no permission"));
+    rl_arena_free(arena);
+    rl_arena_free(full);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(copies_without_memory),
         cmocka_unit_test(there_and_back),
         cmocka_unit_test(shape_of_the_document),
         cmocka_unit_test(unset_and_odd_values_show),
