@@ -12,7 +12,7 @@
 json_t *rl_run_to_json(const struct rl_run *run);
 
 /* Reads a document strictly: unknown or missing members, wrong types, non-finite or out-of-range numbers, a null
- * without its reason, too long strings and lists (limits in record_json.c) fail, err.field naming the member's path
+ * without its reason, too long strings and lists (limits in fields.c) fail, err.field naming the member's path
  * ("kernels[3].warm.time_s.median"). Derived members are read as they stand; call rl_derive to make them anew. */
 int rl_run_from_json(const json_t *document, struct rl_run **ret_run, struct rl_err *err);
 
