@@ -343,9 +343,9 @@ static unsigned count_flagged(const struct engine *e, const char *flag, unsigned
 
 void engine_check_clock(struct engine *e)
 {
-    const char *
-        name = "clock_steady",
-       *title = "the SM clock was steady after warm-up and moved by at most 1 percent beyond its noise within each row";
+    const char *name = "clock_steady";
+    const char *title = "the SM clock was steady after warm-up and moved by at most 1 percent beyond its noise within "
+                        "each row";
     const char *first;
     unsigned total, moved = count_flagged(e, "clock_moved", &total, &first);
 
