@@ -41,3 +41,8 @@ add_test(NAME cli.shipped
   COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cli/test_shipped.py $<TARGET_FILE:roofline-measure>
     ${CMAKE_SOURCE_DIR}/deploy/recordings)
 set_tests_properties(cli.shipped PROPERTIES SKIP_RETURN_CODE 77)
+file(GLOB shipped_recordings CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/deploy/recordings/*.jsonl)
+add_test(NAME cli.derived
+  COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cli/test_derived.py $<TARGET_FILE:roofline-measure> ${RL_TEST_DATA}/base.jsonl
+    ${shipped_recordings})
+set_tests_properties(cli.derived PROPERTIES TIMEOUT 120)
