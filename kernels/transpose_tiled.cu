@@ -1,7 +1,7 @@
 /* transpose_tiled: see transpose_tiled.h. */
 #include "transpose_tiled.h"
 
-#include "check.cuh"
+#include "transpose_check.cuh"
 
 constexpr unsigned tile_edge = RL_TRANSPOSE_TILED_TILE;
 
@@ -21,17 +21,6 @@ __global__ void __launch_bounds__(RL_TRANSPOSE_TILED_TILE *RL_TRANSPOSE_TILED_RO
 
 namespace
 {
-
-/* Element (row, column) of the output is element (column, row) of the input. */
-struct reference {
-    using element = float;
-    uint64_t key, edge;
-
-    RL_BOTH double operator()(uint64_t i, float got) const
-    {
-        return rl_exactly(rl_uniform(key, i % edge * edge + i / edge), got);
-    }
-};
 
 bool shape_of(const struct rl_dims *dims, rl_shape *ret)
 {
@@ -71,7 +60,7 @@ int check(void *arena, const struct rl_dims *dims, uint64_t seed, void *scratch,
           struct rl_result_check *ret)
 {
     const uint64_t n = dims->edge * dims->edge;
-    reference expected = {rl_key(seed, 0), dims->edge};
+    rl_transpose_reference expected = {rl_key(seed, 0), dims->edge};
     return rl_check(rl_array(arena, 1, n), n, dims->edge, expected, seed, scratch, stream, "bit for bit", ret);
 }
 

@@ -1,7 +1,7 @@
 /* vector_add: see vector_add.h. */
 #include "vector_add.h"
 
-#include "check.cuh"
+#include "vector_add_check.cuh"
 
 __global__ void __launch_bounds__(RL_VECTOR_ADD_BLOCK)
     vector_add(const float *__restrict__ a, const float *__restrict__ b, float *__restrict__ c)
@@ -12,18 +12,6 @@ __global__ void __launch_bounds__(RL_VECTOR_ADD_BLOCK)
 
 namespace
 {
-
-/* float(a + b) with the sum in double, where it is exact. */
-struct reference {
-    using element = float;
-    uint64_t key_a, key_b;
-
-    RL_BOTH double operator()(uint64_t i, float got) const
-    {
-        double sum = static_cast<double>(rl_uniform(key_a, i)) + static_cast<double>(rl_uniform(key_b, i));
-        return rl_exactly(static_cast<float>(sum), got);
-    }
-};
 
 bool shape_of(const struct rl_dims *dims, rl_shape *ret)
 {
@@ -61,7 +49,7 @@ int describe(const struct rl_dims *dims, unsigned variant, struct rl_launch_info
 int check(void *arena, const struct rl_dims *dims, uint64_t seed, void *scratch, rl_stream stream,
           struct rl_result_check *ret)
 {
-    reference expected = {rl_key(seed, 0), rl_key(seed, 1)};
+    rl_vector_add_reference expected = {rl_key(seed, 0), rl_key(seed, 1)};
     return rl_check(rl_array(arena, 2, dims->n), dims->n, 0, expected, seed, scratch, stream, "bit for bit", ret);
 }
 
