@@ -154,8 +154,9 @@ def check_state(raw, run, row, state):
             ("bytes.l1", l1), ("bytes.l2", one["l2"] / launches), ("bytes.l2_sm", l2_sm), ("bytes.dram", dram), ("bytes.dram_read", read),
             ("bytes.dram_write", write), ("bytes.dram_settled", settled), ("bytes.dram_4n", four), ("dram_per_ask", over(settled, ask)),
             ("intensity.ask", over(flop or None, ask)), ("intensity.l1", over(flop or None, l1)),
-            ("intensity.l2", over(flop or None, l2_sm)), ("intensity.dram", intensity), ("flop_per_s", flop / time), ("dram_byte_per_s", dram / time),
-            ("percent_of_ceiling", 100 * dram / time / copy), ("attainable_flop_per_s", attainable), ("percent_of_roof", percent_of_roof),
+            ("intensity.l2", over(flop or None, l2_sm)), ("intensity.dram", intensity), ("flop_per_s", flop / time),
+            ("dram_byte_per_s", dram / time), ("percent_of_ceiling", 100 * dram / time / copy),
+            ("attainable_flop_per_s", attainable), ("percent_of_roof", percent_of_roof),
             ("bound", bound), ("advice_code", advice), ("occupancy", one["warps_active_pct"] / 100),
             ("local_bytes", counts["local_bytes"])):
         got = s
