@@ -1,7 +1,7 @@
-# Shared by the scripts of this folder; sourced, not run. Sets root (the repository) and offers: say, die, need_packages, need_node,
-# find_cuda, newest_recording.
+# Shared by the scripts of this folder; sourced, not run. Sets root (the repository, without symbolic links) and offers: say, die, as_root,
+# package_list, missing_packages, apt_install, need_packages, need_node, find_cuda, newest_recording.
 # shellcheck shell=bash
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 me=$(basename "$0")
 
 say() { printf '%s: %s\n' "$me" "$*" >&2; }
@@ -24,29 +24,39 @@ as_root() {
 
 package_list() { sed -e 's/#.*//' -e '/^[[:space:]]*$/d' "$root/deploy/packages/$1.txt"; }
 
-# Installs what is missing of the named lists (build, test); asks the network only when something is missing.
-need_packages() {
-    local list package missing=()
+# Those of the named lists (build, test) that are not installed, one a line.
+missing_packages() {
+    local list package
     command -v dpkg-query >/dev/null || die 69 "this is no Debian or Ubuntu machine: install the packages in deploy/packages by hand"
     for list in "$@"; do
         while read -r package; do
-            dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q '^install ok installed$' || missing+=("$package")
+            [[ $(dpkg-query -W -f '${Status};' "$package" 2>/dev/null) == *'install ok installed'* ]] || echo "$package"
         done < <(package_list "$list")
     done
-    [ ${#missing[@]} = 0 ] && return 0
-    say "installing ${missing[*]}"
+}
+
+apt_install() { # packages …
+    say "installing $*"
     as_root apt-get update -qq || die 69 "apt-get update failed: see its words above"
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null ||
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null ||
         die 69 "apt-get install failed: see its words above"
 }
 
+# Installs what is missing of the named lists; asks the network only when something is.
+need_packages() {
+    local text missing
+    text=$(missing_packages "$@")
+    [ -n "$text" ] || return 0
+    mapfile -t missing <<<"$text"
+    apt_install "${missing[@]}"
+}
+
+has_node() { command -v npm >/dev/null && node -e 'process.exit(process.versions.node.split(".")[0] >= 18 ? 0 : 1)'; }
+
 # node 18 or newer with npm: for the page's chart library and the page's tests
 need_node() {
-    if ! command -v npm >/dev/null || ! node -e 'process.exit(process.versions.node.split(".")[0] >= 18 ? 0 : 1)'; then
-        as_root apt-get update -qq && as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends nodejs npm >/dev/null ||
-            die 69 "nodejs and npm could not be installed: see the words above"
-    fi
-    node -e 'process.exit(process.versions.node.split(".")[0] >= 18 ? 0 : 1)' || die 69 "node 18 or newer is needed, found $(node --version)"
+    has_node || apt_install nodejs npm
+    has_node || die 69 "node 18 or newer is needed, found $(node --version)"
 }
 
 # The toolkit is often installed outside of PATH.
