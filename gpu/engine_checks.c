@@ -320,25 +320,37 @@ void engine_check_driver(struct engine *e)
         engine_say(e, "%s at the start, %s at the end", before->value, after->value));
 }
 
-static unsigned count_flagged(const struct engine *e, const char *flag, unsigned *ret_total, const char **ret_first)
+struct flagged { /* rows and ceilings with a flag */
+    unsigned count, total;
+    const char *first;                /* "none" where count is 0 */
+    const struct rl_strings *reasons; /* event reasons of the first; NULL where count is 0 */
+};
+
+static void look_at(struct flagged *found, const char *name, const struct rl_strings *flags, const char *flag,
+                    const struct rl_strings *reasons)
+{
+    found->total++;
+    if (!rl_strings_has(flags, flag) || found->count++ > 0)
+        return;
+    found->first = name;
+    found->reasons = reasons;
+}
+
+static struct flagged find_flagged(const struct engine *e, const char *flag)
 {
     const struct rl_run *run = e->run;
-    unsigned flagged = 0;
+    struct flagged found = {.first = "none"};
 
-    *ret_total = 0;
-    *ret_first = "none";
-    for (size_t i = 0; i < run->ceiling_count; i++) {
-        *ret_total += 1;
-        if (rl_strings_has(&run->ceilings[i].flags, flag) && flagged++ == 0)
-            *ret_first = run->ceilings[i].name;
-    }
+    for (size_t i = 0; i < run->ceiling_count; i++)
+        look_at(&found, run->ceilings[i].name, &run->ceilings[i].flags, flag, &run->ceilings[i].reasons);
     for (size_t i = 0; i < run->row_count; i++)
         for (enum rl_state state = 0; state < RL_STATE_COUNT; state++) {
-            *ret_total += run->rows[i].state[state].present;
-            if (rl_strings_has(&run->rows[i].state[state].flags, flag) && flagged++ == 0)
-                *ret_first = run->rows[i].kernel;
+            const struct rl_row_state *row = &run->rows[i].state[state];
+
+            if (row->present)
+                look_at(&found, run->rows[i].kernel, &row->flags, flag, &row->reasons);
         }
-    return flagged;
+    return found;
 }
 
 void engine_check_clock(struct engine *e)
@@ -346,17 +358,16 @@ void engine_check_clock(struct engine *e)
     const char *name = "clock_steady";
     const char *title = "the SM clock was steady after warm-up and moved by at most 1 percent beyond its noise within "
                         "each row";
-    const char *first;
-    unsigned total, moved = count_flagged(e, "clock_moved", &total, &first);
+    struct flagged moved = find_flagged(e, "clock_moved");
 
-    if (e->spin.hz <= 0 && moved == 0) {
+    if (e->spin.hz <= 0 && moved.count == 0) {
         add_unknown(e, name, title, false, "no clock was seen while the card warmed up");
         return;
     }
-    add(e, name, title, false, e->spin.steady && moved == 0 ? PASSED : FAILED,
+    add(e, name, title, false, e->spin.steady && moved.count == 0 ? PASSED : FAILED,
         engine_say(e, "%s after %u spins, last %.0f MHz; moved within %u of %u rows and ceilings%s%s",
-                   e->spin.steady ? "steady" : "never steady", e->spin.steps, e->spin.hz / 1e6, moved, total,
-                   moved ? ", first " : "", moved ? first : ""));
+                   e->spin.steady ? "steady" : "never steady", e->spin.steps, e->spin.hz / 1e6, moved.count,
+                   moved.total, moved.count ? ", first " : "", moved.count ? moved.first : ""));
 }
 
 void engine_check_shared(struct engine *e)
@@ -394,29 +405,26 @@ void engine_check_throttled(struct engine *e)
 {
     const char *name = "not_throttled",
                *title = "no thermal, power or slowdown reason held the clocks down around any row";
-    const char *first, *seen = NULL;
-    unsigned total, held = count_flagged(e, "throttled", &total, &first);
+    struct flagged held = find_flagged(e, "throttled");
+    const char *reason = "a reason";
     bool any_state = false;
 
-    for (size_t i = 0; i < e->run->telemetry_count; i++) {
-        const struct rl_telemetry *entry = &e->run->telemetry[i];
-
-        /* a backend that cannot read the reasons answers the one word "unknown" */
-        any_state = any_state || !rl_strings_has(&entry->reasons, "unknown");
-        for (size_t j = 0; j < entry->reasons.count && !seen; j++)
-            if (engine_reason_throttles(entry->reasons.items[j]))
-                seen = entry->reasons.items[j];
-    }
+    /* a backend that cannot read the reasons answers the one word "unknown" */
+    for (size_t i = 0; i < e->run->telemetry_count; i++)
+        any_state = any_state || !rl_strings_has(&e->run->telemetry[i].reasons, "unknown");
     if (!any_state) {
         add_unknown(e, name, title, false, "the clocks' event reasons could not be read");
         return;
     }
-    if (held > 0)
+    for (size_t i = 0; held.reasons && i < held.reasons->count; i++)
+        if (engine_reason_throttles(held.reasons->items[i]))
+            reason = held.reasons->items[i];
+    if (held.count > 0)
         engine_flag(e, &e->run->flags, "throttled", NULL);
-    add(e, name, title, false, held == 0 ? PASSED : FAILED,
-        held ? engine_say(e, "%s around %u of %u rows and ceilings, first %s", seen ? seen : "a reason", held, total,
-                          first)
-             : engine_say(e, "none around %u rows and ceilings", total));
+    add(e, name, title, false, held.count == 0 ? PASSED : FAILED,
+        held.count ? engine_say(e, "%u of %u rows and ceilings were held down, first %s by %s", held.count, held.total,
+                                held.first, reason)
+                   : engine_say(e, "none around %u rows and ceilings", held.total));
 }
 
 /* ---- all ---- */

@@ -174,6 +174,25 @@ static void test_throttle_that_stays(void **state)
     free_both(fake, run);
 }
 
+static const char *hot_start_capped_later(const char *at)
+{
+    return strcmp(at, "start") == 0 ? "SwThermalSlowdown" : strstr(at, "stencil_tiled") ? "SwPowerCap" : NULL;
+}
+
+/* The check names the reason of the row that it names, not one that was seen elsewhere. */
+static void test_throttle_names_its_reason(void **state)
+{
+    struct fake_backend *fake = fake_new();
+    struct rl_run *run;
+
+    (void)state;
+    fake->reason = hot_start_capped_later;
+    run = run_whole(fake, NULL);
+    assert_failed(run, "not_throttled");
+    assert_non_null(strstr(check_of(run, "not_throttled")->detail, "first stencil_tiled by SwPowerCap"));
+    free_both(fake, run);
+}
+
 static void test_idle_is_no_throttle(void **state)
 {
     struct fake_backend *fake = fake_new();
@@ -244,6 +263,7 @@ int main(void)
         cmocka_unit_test(test_coarse_timer_is_no_movement),
         cmocka_unit_test(test_throttle_retry),
         cmocka_unit_test(test_throttle_that_stays),
+        cmocka_unit_test(test_throttle_names_its_reason),
         cmocka_unit_test(test_idle_is_no_throttle),
         cmocka_unit_test(test_spin),
     };
