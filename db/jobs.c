@@ -304,9 +304,13 @@ int store_transcript(struct store *store, int64_t job_id, struct rl_buf *out, st
         rc = rl_fail(err, RL_E_NOT_FOUND, NULL, "there is no job %lld", (long long)job_id);
     else if (rc == 1) {
         const void *text = sqlite3_column_blob(stmt.handle, 0);
+        size_t size = (size_t)sqlite3_column_bytes(stmt.handle, 0);
 
-        rl_buf_add(out, text != NULL ? text : "", (size_t)sqlite3_column_bytes(stmt.handle, 0));
         rc = 0;
+        if (sqlite3_column_type(stmt.handle, 1) != SQLITE_NULL)
+            rc = store_unpack(text, size, sqlite3_column_int64(stmt.handle, 1), out, err);
+        else if (text != NULL)
+            rl_buf_add(out, text, size);
     }
     stmt_end(&stmt);
     return store_finish_text(out, length, rc, err);

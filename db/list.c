@@ -234,7 +234,7 @@ static int check_word(const char *field, const char *value, const char *const *w
 
 static int check_filter(const struct store_run_filter *filter, struct rl_err *err)
 {
-    static const char *const sizes[] = {"course", "scaled", NULL};
+    static const char *const sizes[] = {"course", "scaled", "other", NULL};
     static const char *const sources[] = {"measured", "replayed", "imported", NULL};
     static const char *const counters[] = {"counter-backed", "timed-only", NULL};
     static const char *const outcomes[] = {"ok", "refused", "partial", NULL};

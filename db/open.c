@@ -312,11 +312,15 @@ static int migrate(struct store *store, bool fresh, const struct store_plan *pla
                        store->version, (long long)(pages * page_bytes), plan->count);
     if (!fresh && back_up(store, err) < 0)
         return -1;
+    /* A table that others point to can only be replaced while nobody looks; each migration ends with a check of all
+     * foreign keys. */
+    if (set_pragma(store, "PRAGMA foreign_keys = OFF", "PRAGMA foreign_keys", 0, err) < 0)
+        return -1;
     while (store->version < plan->count) {
         if (migrate_one(store, &plan->migrations[store->version], store->version + 1, err) < 0)
             return -1;
     }
-    return 0;
+    return set_pragma(store, "PRAGMA foreign_keys = ON", "PRAGMA foreign_keys", 1, err);
 }
 
 static int load_salt(struct store *store, struct rl_err *err)
@@ -348,8 +352,9 @@ int store_open_with(const char *path, const struct store_plan *plan, struct stor
     store->path = absolute_path(path, err);
     if (store->path == NULL || take_guard(store, err) < 0 || open_connection(store, err) < 0 ||
         identify(store, plan->count, &fresh, err) < 0 || set_pragmas(store, err) < 0 ||
-        migrate(store, fresh, plan, err) < 0 || store_prepare_all(store, err) < 0 || load_salt(store, err) < 0 ||
-        store_load_job_counts(store, err) < 0 || store_load_series(store, err) < 0) {
+        store_add_functions(store, err) < 0 || migrate(store, fresh, plan, err) < 0 ||
+        store_prepare_all(store, err) < 0 || load_salt(store, err) < 0 || store_load_job_counts(store, err) < 0 ||
+        store_load_series(store, err) < 0 || store_mend_trends(store, err) < 0) {
         store_close(store);
         return -1;
     }
@@ -436,6 +441,17 @@ int store_check_integrity(struct store *store, struct rl_err *err)
         {"SELECT 1 FROM run JOIN job ON job.id = run.job_id WHERE job.state <> 'done'", "an unfinished job has a run"},
         {"SELECT 1 FROM run JOIN series ON series.id = series_id WHERE date_ms NOT BETWEEN oldest_ms AND newest_ms",
          "a series does not span its runs"},
+        {"SELECT 1 FROM run LEFT JOIN run_fact AS f ON f.run_id = run.id "
+         "WHERE (f.series_id, f.date_ms) IS NOT (run.series_id, run.date_ms)",
+         "a run has no facts, or another's"},
+        {"SELECT 1 FROM (SELECT series_id, day, count(*) AS n FROM run_fact GROUP BY series_id, day) "
+         "LEFT JOIN series_day USING (series_id, day) WHERE runs IS NOT n",
+         "a day's runs were counted wrongly"},
+        {"SELECT 1 WHERE (SELECT coalesce(sum(runs), 0) FROM series_day) <> (SELECT count(*) FROM run_fact)",
+         "a day without runs is counted"},
+        {"SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM trend_stale) AND (SELECT coalesce(sum(runs), 0) FROM trend_day) <> "
+         "(SELECT count(*) FROM run_row JOIN run_fact USING (run_id) WHERE eligible = 1)",
+         "a trend's runs were counted wrongly"},
     };
     sqlite3_stmt *stmt = NULL;
     const char *text;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/num.h"
+
 /* ---- storing ---- */
 
 static const char *text_or_empty(struct rl_text text)
@@ -128,6 +130,7 @@ static int put_run(struct store *store, int64_t series, int64_t job_id, const st
 static int put_document(struct store *store, int64_t id, int64_t job_id, const char *document, struct rl_err *err)
 {
     struct rl_buf text;
+    struct packed packed;
     struct stmt stmt;
     int rc;
 
@@ -144,10 +147,19 @@ static int put_document(struct store *store, int64_t id, int64_t job_id, const c
         rl_buf_free(&text);
         return rl_fail(err, RL_E_TOO_LARGE, NULL, "a run's document is longer than %d bytes", STORE_DOCUMENT_MAX_BYTES);
     }
-    stmt = stmt_start(store, STMT_DOCUMENT_ADD);
-    stmt_int(&stmt, ":id", id);
-    stmt_text_static(&stmt, ":document", text.data);
-    rc = stmt_run(&stmt, err, "storing a run's document");
+    if (!rl_utf8_valid(text.data, text.len)) {
+        rl_buf_free(&text);
+        return rl_fail(err, RL_E_INTERNAL, NULL, "a run's document is not UTF-8");
+    }
+    rc = store_pack(text.data, text.len, &packed, err);
+    if (rc == 0) {
+        stmt = stmt_start(store, STMT_DOCUMENT_ADD);
+        stmt_int(&stmt, ":id", id);
+        stmt_int(&stmt, ":bytes", (int64_t)text.len);
+        stmt_blob(&stmt, ":deflated", packed.data, packed.size);
+        rc = stmt_run(&stmt, err, "storing a run's document");
+        free(packed.data);
+    }
     rl_buf_free(&text);
     return rc;
 }
@@ -194,6 +206,8 @@ int store_insert_run(struct store *store, int64_t job_id, const struct store_run
         if (put_samples(store, id, &new->samples[i], err) < 0)
             return -1;
     }
+    if (store_insert_history(store, id, series, new->run, err) < 0)
+        return -1;
     *ret_id = id;
     return 0;
 }
@@ -211,10 +225,10 @@ int store_run_document(struct store *store, int64_t id, struct rl_buf *out, stru
     if (rc == 0)
         rc = rl_fail(err, RL_E_NOT_FOUND, NULL, "there is no run %lld", (long long)id);
     else if (rc == 1) {
-        const void *text = sqlite3_column_text(stmt.handle, 0);
+        const void *deflated = sqlite3_column_blob(stmt.handle, 0);
 
-        rl_buf_add(out, text != NULL ? text : "", (size_t)sqlite3_column_bytes(stmt.handle, 0));
-        rc = 0;
+        rc = store_unpack(deflated, (size_t)sqlite3_column_bytes(stmt.handle, 0), sqlite3_column_int64(stmt.handle, 1),
+                          out, err);
     }
     stmt_end(&stmt);
     return store_finish_text(out, length, rc, err);

@@ -110,6 +110,16 @@ void json_put_time(struct rl_buf *out, int64_t ms);
 /* Ends an answer whose first byte is at `length`: when rc is not 0 or the buffer overflowed, cuts it back to there. */
 int store_finish_text(struct rl_buf *out, size_t length, int rc, struct rl_err *err);
 
+/* ---- pack.c: deflated text ---- */
+struct packed {
+    unsigned char *data; /* free() */
+    size_t size;
+};
+int store_pack(const void *data, size_t size, struct packed *ret, struct rl_err *err);
+/* Appends the text of so many bytes. What does not inflate to exactly these is RL_E_STORE_CORRUPT. */
+int store_unpack(const void *data, size_t size, int64_t bytes, struct rl_buf *out, struct rl_err *err);
+int store_add_functions(struct store *store, struct rl_err *err); /* deflated(X), for migrations */
+
 /* ---- by subject ---- */
 int store_write_device(struct store *store, const struct store_device *device,
                        struct rl_err *err);                                       /* in a transaction */
@@ -119,6 +129,11 @@ int store_load_series(struct store *store, struct rl_err *err);
 void store_note_series(struct store *store); /* after a commit: takes `stored` into `series` */
 /* Whether the state machine has this step at all (the retry's other conditions apart). */
 bool store_job_step_legal(enum job_state from, enum job_state to);
+/* Inside a transaction: the facts, rows and trends of a stored run (rollup.c). */
+int store_insert_history(struct store *store, int64_t run_id, int64_t series, const struct rl_run *run,
+                         struct rl_err *err);
+/* After opening: makes trends' days anew that a migration or another program's deletion left stale. */
+int store_mend_trends(struct store *store, struct rl_err *err);
 /* Inside a transaction. job_id 0: none. */
 int store_insert_run(struct store *store, int64_t job_id, const struct store_run_new *run, int64_t *ret_id,
                      struct rl_err *err);

@@ -118,11 +118,28 @@ static int move(struct store *store, const struct store_transition *t, const str
     return rc;
 }
 
+static int put_transcript(struct store *store, int64_t id, const char *text, struct rl_err *err)
+{
+    size_t length = strlen(text);
+    struct packed packed;
+    struct stmt stmt;
+    int rc;
+
+    if (store_pack(text, length, &packed, err) < 0)
+        return -1;
+    stmt = stmt_start(store, STMT_TRANSCRIPT_PUT);
+    stmt_int(&stmt, ":id", id);
+    stmt_int(&stmt, ":bytes", (int64_t)length);
+    stmt_blob(&stmt, ":text", packed.data, packed.size);
+    rc = stmt_run(&stmt, err, "storing a transcript");
+    free(packed.data);
+    return rc;
+}
+
 /* Inside a transaction; the caller moves job_counts once it is committed. */
 static int step_job(struct store *store, const struct store_transition *t, int64_t *ret_run_id, struct rl_err *err)
 {
     struct facts facts;
-    struct stmt stmt;
     int64_t run_id = 0;
     int rc;
 
@@ -131,12 +148,8 @@ static int step_job(struct store *store, const struct store_transition *t, int64
     rc = check_step(t, &facts, err);
     if (rc == 0)
         rc = move(store, t, &facts, err);
-    if (rc == 0 && t->transcript != NULL) {
-        stmt = stmt_start(store, STMT_TRANSCRIPT_PUT);
-        stmt_int(&stmt, ":id", t->id);
-        stmt_blob(&stmt, ":text", t->transcript, strlen(t->transcript));
-        rc = stmt_run(&stmt, err, "storing a transcript");
-    }
+    if (rc == 0 && t->transcript != NULL)
+        rc = put_transcript(store, t->id, t->transcript, err);
     if (rc == 0 && t->run != NULL)
         rc = store_insert_run(store, t->id, t->run, &run_id, err);
     free(facts.device);

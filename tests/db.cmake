@@ -1,7 +1,12 @@
 # The store's tests look inside: they include db/store_internal.h, and with it sqlite3.h.
 pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
-foreach(test IN ITEMS test_store_open test_store_jobs test_store_runs test_store_list test_store_faults)
+pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
+foreach(test IN ITEMS test_store_open test_store_jobs test_store_runs test_store_list test_store_faults
+    test_store_history)
   rl_unit_test(${test} rl_db PkgConfig::SQLITE PkgConfig::JANSSON)
 endforeach()
 target_compile_definitions(test_store_open PRIVATE SCHEMA_MD="${CMAKE_SOURCE_DIR}/db/SCHEMA.md")
 target_sources(test_store_faults PRIVATE ${CMAKE_SOURCE_DIR}/tests/unit/faulty_vfs.c)
+target_link_libraries(test_store_history PRIVATE PkgConfig::ZLIB)
+# Written on 2026-11-29 by the last build of version 1: four replayed runs of an H200.
+target_compile_definitions(test_store_history PRIVATE VERSION1="${CMAKE_SOURCE_DIR}/tests/data/store_version1.db.gz")

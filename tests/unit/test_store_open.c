@@ -376,18 +376,22 @@ static void files_that_may_not_be_written(void **state)
 
 /* ---- migrations ---- */
 
-static const struct store_migration two_more[] = {
-    {NULL, NULL}, /* the first version: filled in below */
+/* Beyond those that the store has; they count from there. */
+#define NOW store_migration_count
+static const struct store_migration more[] = {
     {"0002_add", "CREATE TABLE added (x INTEGER NOT NULL) STRICT; INSERT INTO added VALUES (7)"},
     {"0003_fill", "UPDATE added SET x = x + (SELECT count(*) FROM job)"},
     {"0004_bad", "UPDATE added SET x = 99; CREATE TABLE half (x); INSERT INTO nowhere VALUES (1)"},
-    {"0004_dangling", "PRAGMA defer_foreign_keys = ON; INSERT INTO job_transcript VALUES (12345, x'00')"},
+    {"0004_dangling",
+     "PRAGMA defer_foreign_keys = ON; INSERT INTO job_transcript (job_id, text) VALUES (12345, x'00')"},
 };
 
+#define PLAN_MAX 32
 static struct store_plan plan_of(struct store_migration *list, int count)
 {
-    memcpy(list, two_more, sizeof two_more);
-    list[0] = store_migrations[0];
+    assert_true(NOW + (int)(sizeof more / sizeof *more) <= PLAN_MAX);
+    memcpy(list, store_migrations, (size_t)NOW * sizeof *list);
+    memcpy(list + NOW, more, sizeof more);
     return (struct store_plan){.migrations = list, .count = count, .big_bytes = 1000000000};
 }
 
@@ -411,8 +415,8 @@ static int count_backups(struct fixture *f, char name[256])
 static void older_files_are_migrated_after_a_backup(void **state)
 {
     struct fixture *f = *state;
-    struct store_migration list[sizeof two_more / sizeof *two_more];
-    struct store_plan plan = plan_of(list, 1);
+    struct store_migration list[PLAN_MAX];
+    struct store_plan plan = plan_of(list, NOW);
     char backup[256] = "";
 
     OK(f, store_open_with(f->path, &plan, &f->store, &f->err));
@@ -422,21 +426,21 @@ static void older_files_are_migrated_after_a_backup(void **state)
     f->store = NULL;
     assert_int_equal(count_backups(f, backup), 0);
 
-    plan = plan_of(list, 3);
+    plan = plan_of(list, NOW + 2);
     plan.big_bytes = 4096; /* as if it were large */
     FAILS(f, RL_E_STORE_BIG_MIGRATION, store_open_with(f->path, &plan, &f->store, &f->err));
     assert_int_equal(count_backups(f, backup), 0);
     plan.big_bytes = INT64_MAX;
     OK(f, store_open_with(f->path, &plan, &f->store, &f->err));
-    assert_int_equal(store_schema_version(f->store), 3);
+    assert_int_equal(store_schema_version(f->store), NOW + 2);
     assert_int_equal(query_int(f, "SELECT x FROM added"), 8);
-    assert_int_equal(query_int(f, "PRAGMA user_version"), 3);
+    assert_int_equal(query_int(f, "PRAGMA user_version"), NOW + 2);
     store_close(f->store);
     f->store = NULL;
     assert_int_equal(count_backups(f, backup), 1);
     FAILS(f, RL_E_STORE_NEWER, store_open(f->path, true, &f->store, &f->err));
 
-    plan = plan_of(list, 1); /* the backup is the old database, whole */
+    plan = plan_of(list, NOW); /* the backup is the old database, whole */
     OK(f, store_open_with(backup, &plan, &f->store, &f->err));
     assert_int_equal(store_job_count(f->store, JOB_QUEUED), 1);
     OK(f, store_check_integrity(f->store, &f->err));
@@ -445,18 +449,18 @@ static void older_files_are_migrated_after_a_backup(void **state)
 static void a_failed_migration_changes_nothing(void **state)
 {
     struct fixture *f = *state;
-    struct store_migration list[sizeof two_more / sizeof *two_more];
-    struct store_plan plan = plan_of(list, 3);
+    struct store_migration list[PLAN_MAX];
+    struct store_plan plan = plan_of(list, NOW + 2);
 
     OK(f, store_open_with(f->path, &plan, &f->store, &f->err));
     store_close(f->store);
     f->store = NULL;
-    plan = plan_of(list, 4);
+    plan = plan_of(list, NOW + 3);
     FAILS(f, RL_E_INTERNAL, store_open_with(f->path, &plan, &f->store, &f->err));
     assert_non_null(strstr(f->err.message, "0004_bad"));
-    list[3] = two_more[4];
+    list[NOW + 2] = more[3];
     FAILS(f, RL_E_STORE_CORRUPT, store_open_with(f->path, &plan, &f->store, &f->err));
-    plan = plan_of(list, 3);
+    plan = plan_of(list, NOW + 2);
     OK(f, store_open_with(f->path, &plan, &f->store, &f->err));
     assert_int_equal(query_int(f, "SELECT x FROM added"), 7);
     assert_int_equal(query_int(f, "SELECT count(*) FROM sqlite_schema WHERE name = 'half'"), 0);
