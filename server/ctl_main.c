@@ -48,17 +48,17 @@ static const struct option {
     {"token-file", "FILE", ALL, AT(token_file), "file whose first line is the token to send"},
     {"json", NULL, ALL & ~(unsigned)(CANCEL | TRANSCRIPT), AT(json), "print the daemon's JSON as it is"},
     {"wait", NULL, SUBMIT, AT(wait), "follow the job to its end and print the table"},
-    {"sizes", "SIZES", SUBMIT | RUNS, AT(sizes), "course or scaled (default for submit: course)"},
+    {"sizes", "SIZES", SUBMIT | RUNS, AT(sizes), "course or scaled (submit's default: course)"},
     {"cache", "LIST", SUBMIT, AT(cache), "warm, cold or warm,cold (default: both)"},
     {"kernels", "LIST", SUBMIT, AT(kernels), "kernel ids with commas between (default: all ten)"},
     {"no-counters", NULL, SUBMIT, AT(no_counters), "time only: no hardware byte counters"},
-    {"device", "ID", SUBMIT | RUNS, AT(device), "a device's id (default for submit: the first)"},
+    {"device", "ID", SUBMIT | RUNS, AT(device), "a device's id (submit's default: the first)"},
     {"note", "TEXT", SUBMIT, AT(note), "free text kept with the job"},
     {"on-interrupt", "WHAT", SUBMIT, AT(on_interrupt), "fail or retry, when the daemon or node dies (default: fail)"},
     {"predict", "LIST", SUBMIT, AT(predict), "KERNEL=above, near or below, with commas between: DRAM over asked bytes"},
     {"idempotency-key", "KEY", SUBMIT, AT(idempotency_key), "the same key and job again gives the same job"},
     {"state", "STATE", JOBS | SHOW, AT(state),
-     "jobs: queued, running, done, failed, cancelled, interrupted; show: warm or cold"},
+     "jobs: queued, running, done, failed, cancelled, interrupted; show: warm or cold (default: both)"},
     {"driver", "VERSION", RUNS, AT(driver), "runs with this driver"},
     {"cuda", "VERSION", RUNS, AT(cuda), "runs with this CUDA version"},
     {"suite", "SUITE", RUNS, AT(suite), "runs of this suite"},
@@ -86,12 +86,15 @@ void ctl_help(void)
         printf("  %-16s %s\n", left, commands[i].what);
     }
     for (size_t c = 0; c <= COMMAND_COUNT; c++) {
-        printf("\nOptions of %s:\n", c < COMMAND_COUNT ? commands[c].name : "all commands");
+        bool headed = false;
         for (size_t i = 0; i < OPTION_COUNT; i++) {
             bool common =
                 (options[i].commands & ~(unsigned)(CANCEL | TRANSCRIPT)) == (ALL & ~(unsigned)(CANCEL | TRANSCRIPT));
             if (c < COMMAND_COUNT ? common || (options[i].commands & commands[c].bit) == 0 : !common)
                 continue;
+            if (!headed)
+                printf("\nOptions of %s:\n", c < COMMAND_COUNT ? commands[c].name : "all commands");
+            headed = true;
             char left[40];
             snprintf(left, sizeof left, "--%s %s", options[i].name, options[i].value != NULL ? options[i].value : "");
             printf("  %-24s %s\n", left, options[i].what);
