@@ -12,7 +12,7 @@
 #include "record/record.h"
 
 enum cli_mode {
-    CLI_TABLE,    /* the seed's table on standard output; the default */
+    CLI_TABLE,    /* the ten-row table on standard output; the default */
     CLI_JSON,     /* raw samples and the run's document as JSON Lines on standard output */
     CLI_RECORD,   /* --record without --table or --json: nothing but the recording */
     CLI_PROFILE,  /* each kernel launched exactly once for an outside profiler */

@@ -56,7 +56,7 @@ int counters_device_chip(int cuda_device, char *text, size_t size, struct rl_err
 void counters_preload(void);
 
 struct counters; /* a session on the current CUDA context */
-/* Checks support and permission (the calls of notes: DeviceSupported, GetCounterAvailability), retries busy with
+/* Checks support (cuptiProfilerDeviceSupported) and permission (the first call that needs it), retries busy with
  * back-off (bounded: about 2 s). On failure err->code is the RL_E_COUNTERS_… that fits. */
 int counters_open(int cuda_device, struct counters **ret, struct rl_err *err);
 const char *counters_chip(const struct counters *c);

@@ -101,11 +101,15 @@ int cuda_card_state(struct gpu_backend *b, struct rl_arena *arena, const char *a
 void cuda_find_own_pid(struct cuda_backend *b, const struct nvml_pids *before);
 
 /* ---- cuda_work.c ---- */
+/* The CUDA side of a work's unit; NULL with err where there is none, or no such launch shape. */
 const struct rl_unit_ops *cuda_ops(const struct gpu_work *work, struct rl_err *err);
 int cuda_reserve(struct gpu_backend *b, const struct gpu_work *works, size_t count, struct rl_err *err);
 int cuda_prepare(struct gpu_backend *b, const struct gpu_work *work, struct rl_err *err);
+/* Queues launches of what cuda_prepare has prepared at these sizes; any launch shape. */
 int cuda_launch(struct cuda_backend *b, const struct gpu_work *work, int64_t launches, struct rl_err *err);
+/* Queues a read of flush buffer 0 or 1, after which the L2 holds clean lines of it. */
 int cuda_flush(struct cuda_backend *b, unsigned which, struct rl_err *err);
+/* Waits for all that was queued; here the errors of launches show. */
 int cuda_synchronize(struct cuda_backend *b, struct rl_err *err);
 int cuda_describe(struct gpu_backend *b, struct rl_arena *arena, const struct gpu_work *work, struct gpu_launch *ret,
                   struct rl_err *err);

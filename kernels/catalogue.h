@@ -49,7 +49,7 @@ struct rl_unit {
                               * which links no CUDA, and a replay know the sweep */
 };
 
-/* The ten kernels in the seed's order, then the ceilings (dram_copy first, fp32_fma second). */
+/* The ten kernels in the table's order, then the ceilings (dram_copy first, fp32_fma second). */
 extern const struct rl_unit *const rl_units[];
 extern const size_t rl_unit_count;                            /* all */
 extern const size_t rl_kernel_count;                          /* the first ten */

@@ -1,4 +1,4 @@
-/* A run for people: the seed's table, and CSV. Locale-independent. */
+/* A run for people: the ten-row table, and CSV. Locale-independent. */
 #ifndef RL_RECORD_TEXT_H
 #define RL_RECORD_TEXT_H
 
