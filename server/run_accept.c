@@ -184,6 +184,25 @@ static int check_outcome(const struct rl_run *run, struct rl_err *err)
     return 0;
 }
 
+/* What was derived from values that can be may itself be none that can: a run that could not be read back is not
+ * stored. */
+static int check_derived(const struct rl_run *run, struct rl_err *err)
+{
+    struct rl_run *again = NULL;
+    struct rl_err why = {0};
+    json_t *document = rl_run_to_json(run);
+    if (document == NULL)
+        return rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory to check the run.");
+    int rc = rl_run_from_json(document, &again, &why);
+    json_decref(document);
+    rl_run_free(again);
+    if (rc == 0)
+        return 0;
+    return rl_fail(err, why.code == RL_E_NO_MEMORY ? RL_E_NO_MEMORY : RL_E_MEASURE_PROTOCOL,
+                   why.field[0] != '\0' ? why.field : NULL,
+                   "The measuring process sent a run from which no valid values follow: %s", why.message);
+}
+
 int run_accept(const json_t *document, const struct run_expected *expected, const struct run_samples *samples,
                struct rl_run **ret, struct rl_err *err)
 {
@@ -199,6 +218,10 @@ int run_accept(const json_t *document, const struct run_expected *expected, cons
         return -1;
     }
     rl_derive(run);
+    if (check_derived(run, err) != 0) {
+        rl_run_free(run);
+        return -1;
+    }
     *ret = run;
     return 0;
 }

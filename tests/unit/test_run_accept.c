@@ -255,6 +255,14 @@ static void a_ceilings_statistics_too(void **state)
     is_refused(bench, "dram_copy warm");
 }
 
+static void what_could_not_be_read_back_is_refused(void **state)
+{
+    struct bench *bench = *state;
+    bench->run->ceilings[0].work = sample_count(0); /* a value that can be; the ceiling that follows cannot */
+    bench->run->ceilings[0].value = rl_known(1);
+    is_refused(bench, "from which no valid values follow: ceilings[0].value");
+}
+
 static void what_is_no_run_is_refused(void **state)
 {
     struct bench *bench = *state;
@@ -334,6 +342,7 @@ int main(void)
         CASE(a_failed_check_that_refuses_must_refuse),
         CASE(statistics_are_those_of_the_samples),
         CASE(a_ceilings_statistics_too),
+        CASE(what_could_not_be_read_back_is_refused),
         CASE(what_is_no_run_is_refused),
         CASE(samples_are_positive_and_bounded),
         CASE(the_store_gets_document_and_samples),
