@@ -203,11 +203,24 @@ char *stmt_column_dup(struct stmt *stmt, int column)
     return strdup(text != NULL ? (const char *)text : "");
 }
 
+/* What is written into a file that has lost its name is lost with the last descriptor. */
+static int check_in_place(struct store *store, struct rl_err *err)
+{
+    int moved = 0;
+
+    if (sqlite3_file_control(store->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved)
+        return rl_fail(err, RL_E_STORE_IO, "database", "the database file was moved, deleted or replaced");
+    return 0;
+}
+
 int store_begin(struct store *store, struct rl_err *err)
 {
-    struct stmt stmt = stmt_start(store, STMT_BEGIN);
+    struct stmt stmt;
 
     assert(sqlite3_get_autocommit(store->db));
+    if (check_in_place(store, err) < 0)
+        return -1;
+    stmt = stmt_start(store, STMT_BEGIN);
     return stmt_run(&stmt, err, "starting a transaction");
 }
 

@@ -64,6 +64,8 @@ static int watch_signals(struct daemon *daemon, struct rl_err *err)
     sigaddset(&set, SIGHUP);
     /* A client that goes away must not end the daemon: libmicrohttpd leaves SIGPIPE to us in this mode. */
     signal(SIGPIPE, SIG_IGN);
+    /* A limit on the size of files is an error of the write, as a full disk is. */
+    signal(SIGXFSZ, SIG_IGN);
     if (sigprocmask(SIG_BLOCK, &set, NULL) || (daemon->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)) < 0)
         return rl_fail(err, RL_E_INTERNAL, NULL, "cannot take signals: %s", strerror(errno));
     return loop_add_fd(daemon->loop, daemon->signal_fd, EPOLLIN, on_signal, daemon, &daemon->signals, err);
@@ -244,5 +246,9 @@ int main(int argc, char **argv)
         stop(&daemon);
     }
     options_free(&daemon.options);
+    if (exit_code == 0 && (fflush(stdout) || ferror(stdout))) {
+        rl_fail(&err, RL_E_IO, NULL, "standard output could not be written: %s", strerror(errno));
+        exit_code = rl_err_print("rooflined", &err);
+    }
     return exit_code;
 }

@@ -1,6 +1,7 @@
 """rooflined as a command: options, environment, and what can be wrong at start, each in one line with a sysexits code."""
 import os
 import pathlib
+import resource
 import shutil
 import socket
 import sqlite3
@@ -38,6 +39,13 @@ class Program(unittest.TestCase):
         status, out, text = harness.run_program("--version")
         self.assertEqual((status, text), (0, ""))
         self.assertRegex(out, r"^rooflined \d+\.\d+\.\d+(\+\w+)?\n$")
+
+    def test_output_that_cannot_be_written(self):
+        for option in ("--help", "--version"):
+            with open("/dev/full", "w") as full:
+                done = subprocess.run([harness.BIN, option], stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE, text=True,
+                                      timeout=harness.LIMIT_S, env=harness.clean_environment())
+            self.assertEqual((done.returncode, done.stderr.count("\n")), (74, 1), done.stderr)
 
     def test_options(self):
         self.fails(64, "--nope", says=["--nope"])
@@ -103,6 +111,27 @@ class Program(unittest.TestCase):
             for connection in connections:
                 connection.close()
             self.assertEqual(daemon.get("/healthz").status, 200)
+
+    def test_limit_on_files(self):
+        """A limit on the size of files is to the daemon what a full disk is: said, and passing."""
+        with harness.Daemon("--open-loopback") as daemon:
+            resource.prlimit(daemon.process.pid, resource.RLIMIT_FSIZE, (100, resource.RLIM_INFINITY))
+            answer = daemon.post({"suite": "verify"})
+            self.assertEqual((answer.status, answer.code), (503, "store_full"))
+            self.assertEqual(daemon.get("/readyz").status, 503)
+            resource.prlimit(daemon.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+            self.assertEqual(daemon.post({"suite": "verify"}).status, 202)
+
+    def test_lost_database(self):
+        """A job that would go into a deleted file is not acknowledged."""
+        with harness.Daemon("--open-loopback") as daemon:
+            (daemon.directory / "test.db").unlink()
+            answer = daemon.post({"suite": "verify"})
+            self.assertEqual((answer.status, answer.code), (500, "store_io"))
+            self.assertIn("deleted", answer.json["error"]["message"])
+            ready = daemon.get("/readyz")
+            self.assertEqual((ready.status, ready.json["reasons"][0]["code"]), (503, "store_io"))
+            self.assertEqual(daemon.get("/api/v1/jobs").status, 200)
 
     def test_listen_unix(self):
         self.fails(64, *self.base, "--listen-unix", "/" + "x" * 200)

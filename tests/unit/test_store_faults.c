@@ -226,6 +226,32 @@ static void a_try_to_write_leaves_nothing(void **state)
     OK(f, store_check_integrity(f->store, &f->err));
 }
 
+/* A job that is acknowledged into a file without a name is lost with the process. */
+static void a_lost_file_takes_no_writes(void **state)
+{
+    struct fixture *f = *state;
+    char other[128];
+    int64_t id = 0;
+    FILE *file;
+
+    open_fixture(f);
+    OK(f, put_device(f, DEVICE_A, "NVIDIA H200", 0));
+    OK(f, operate_add(f, &id));
+    snprintf(other, sizeof other, "%s-elsewhere", f->path);
+    assert_int_equal(rename(f->path, other), 0);
+    FAILS(f, RL_E_STORE_IO, operate_add(f, &id));
+    FAILS(f, RL_E_STORE_IO, step(f, 1, JOB_QUEUED, JOB_RUNNING));
+    FAILS(f, RL_E_STORE_IO, store_check_writable(f->store, &f->err));
+    file = fopen(f->path, "w"); /* another file of that name */
+    assert_non_null(file);
+    assert_int_equal(fclose(file), 0);
+    FAILS(f, RL_E_STORE_IO, operate_add(f, &id));
+    assert_int_equal(state_of(f, 1), JOB_QUEUED); /* what was there can still be read */
+    assert_int_equal(rename(other, f->path), 0);
+    OK(f, store_check_writable(f->store, &f->err));
+    OK(f, operate_add(f, &id));
+}
+
 /* ---- kill -9 ---- */
 
 struct acknowledged {
@@ -332,9 +358,9 @@ static void kill_nine_loses_nothing_acknowledged(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_DIRECTORY(no_write_error_half_stores),           IN_DIRECTORY(no_write_error_half_creates),
-        IN_DIRECTORY(a_full_disk_is_said_and_passes),       IN_DIRECTORY(a_try_to_write_leaves_nothing),
-        IN_DIRECTORY(kill_nine_loses_nothing_acknowledged),
+        IN_DIRECTORY(no_write_error_half_stores),     IN_DIRECTORY(no_write_error_half_creates),
+        IN_DIRECTORY(a_full_disk_is_said_and_passes), IN_DIRECTORY(a_try_to_write_leaves_nothing),
+        IN_DIRECTORY(a_lost_file_takes_no_writes),    IN_DIRECTORY(kill_nine_loses_nothing_acknowledged),
     };
 
     if (faulty_vfs_install() < 0)
