@@ -211,16 +211,12 @@ int main(int argc, char **argv)
     struct rl_err err = {0};
     if (ctl_options_parse(argc, argv, &given, &err) != 0)
         return rl_err_print(CTL_PROGRAM, &err);
-    if (given.help) {
+    int code = 0;
+    if (given.help)
         ctl_help();
-        return 0;
-    }
-    if (given.version) {
+    else if (given.version)
         puts(CTL_PROGRAM " " RL_BUILD_ID);
-        return 0;
-    }
-    int code = ctl_http_new(&given, &http, &err);
-    if (code == 0)
+    else if ((code = ctl_http_new(&given, &http, &err)) == 0)
         code = find_command(given.command)->run(http, &given, &err);
     ctl_http_free(http);
     if (code >= 0 && (fflush(stdout) != 0 || ferror(stdout)))

@@ -122,6 +122,11 @@ class Commands(Ctl):
         self.assertIn("Exit status", self.ctl("--help", url=False).stdout)
         self.assertTrue(self.ctl("--version", url=False).stdout.startswith("rooflinectl "))
         self.ctl("submit", "--help", url=False)
+        for option in ("--help", "--version"):
+            with open("/dev/full", "w") as full:
+                done = subprocess.run([str(OPTIONS.bin / "rooflinectl"), option], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+            self.assertEqual(done.returncode, 74)
+            self.assertIn("could not be written", done.stderr)
 
     def test_the_address_from_the_environment_and_a_proxy_that_is_not_used(self):
         self.ctl("ready", url=False, ROOFLINED_URL=self.url + "/", http_proxy="http://127.0.0.1:1")
