@@ -168,11 +168,6 @@ void auth_free(struct auth *auth)
     free(auth);
 }
 
-bool auth_has_tokens(const struct auth *auth)
-{
-    return auth->token_count > 0;
-}
-
 /* Takes the same time wherever the texts differ. */
 static unsigned hash_differs(const char a[64], const char b[64])
 {

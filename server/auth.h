@@ -34,7 +34,6 @@ struct auth;
  * may write is refused. */
 int auth_new(const char *token_file, bool open_loopback, bool open_network, struct auth **ret, struct rl_err *err);
 void auth_free(struct auth *auth); /* accepts NULL */
-bool auth_has_tokens(const struct auth *auth);
 /* authorization: the header's value or NULL. A scheme other than Bearer or an unknown token → RL_E_UNAUTHORIZED. Tokens
  * are compared by their hashes, all of them, in constant time. */
 int auth_identify(const struct auth *auth, const struct auth_peer *peer, const char *authorization,

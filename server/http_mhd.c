@@ -398,8 +398,3 @@ void http_server_free(struct http_server *server)
     linger_free(server->connections.linger);
     free(server);
 }
-
-const struct http_counts *http_server_counts(const struct http_server *server)
-{
-    return &server->connections.counts;
-}

@@ -36,6 +36,5 @@ int http_server_new(const struct http_config *config, const struct auth *auth, s
 /* From now on writes and /readyz are answered 503 shutting_down, and no new connection is accepted. */
 void http_server_quiesce(struct http_server *server);
 void http_server_free(struct http_server *server); /* accepts NULL; closes every connection and the listening sockets */
-const struct http_counts *http_server_counts(const struct http_server *server);
 
 #endif
