@@ -167,8 +167,8 @@ static void the_file_itself_refuses_changes(void **state)
         "DELETE FROM run_sample",
         "REPLACE INTO run SELECT * FROM run",
         "REPLACE INTO run (id, series_id, date_ms, started_at_ms, why) SELECT id, series_id, 0, 0, '{}' FROM run",
-        "REPLACE INTO run (series_id, job_id, date_ms, started_at_ms, why) SELECT series_id, job_id, 0, 0, '{}' FROM "
-        "run",
+        ("REPLACE INTO run (series_id, job_id, date_ms, started_at_ms, why) "
+         "SELECT series_id, job_id, 0, 0, '{}' FROM run"),
         "REPLACE INTO run_document SELECT run_id, 2, x'00' FROM run_document",
         "REPLACE INTO run_sample SELECT * FROM run_sample",
         "INSERT INTO run SELECT * FROM run WHERE true ON CONFLICT (id) DO UPDATE SET date_ms = 0",
