@@ -234,6 +234,7 @@ static int put_fact(struct store *store, int64_t run_id, int64_t series, const s
 
 struct narrow {
     struct trend_key key;
+    int64_t launches;
     struct rl_real time_s, value, sm_hz, memory_hz, dram, settled, per_ask, percent;
     struct rl_count ask_bytes;
     int64_t flags;
@@ -252,6 +253,7 @@ static int put_narrow(struct store *store, int64_t run_id, const struct narrow *
     stmt_int(&stmt, ":id", run_id);
     stmt_int(&stmt, ":unit", row->key.unit_id);
     stmt_text(&stmt, ":state", rl_state_name(row->key.state));
+    stmt_int(&stmt, ":launches", row->launches);
     stmt_real(&stmt, ":time", row->time_s);
     stmt_real(&stmt, ":value", row->value);
     stmt_real(&stmt, ":sm_hz", row->sm_hz);
@@ -310,6 +312,7 @@ static int put_kernel(struct store *store, int64_t run_id, struct trend_key key,
     for (int state = 0; state < RL_ROW_STATES; state++) {
         const struct rl_row_state *s = &from->state[state];
         struct narrow row = {.key = key,
+                             .launches = s->time_s.launches,
                              .time_s = s->time_s.median,
                              .value = rl_unknown("no ceiling"),
                              .sm_hz = s->sm_hz,
@@ -339,7 +342,8 @@ static bool is_repeated_ceiling(const struct rl_run *run, size_t index)
 static int put_ceiling(struct store *store, int64_t run_id, struct trend_key key, const struct rl_run *run,
                        const struct rl_ceiling *from, struct rl_err *err)
 {
-    struct narrow row = {.time_s = from->time_s.median,
+    struct narrow row = {.launches = from->time_s.launches,
+                         .time_s = from->time_s.median,
                          .value = from->value,
                          .sm_hz = from->sm_hz,
                          .memory_hz = from->memory_hz,

@@ -71,6 +71,7 @@ CREATE TABLE run_row (
     run_id             INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
     unit_id            INTEGER NOT NULL REFERENCES unit (id),
     state              TEXT NOT NULL CHECK (state IN ('warm', 'cold', 'mixed')),
+    launches           INTEGER NOT NULL CHECK (launches >= 0),
     time_s             REAL CHECK (time_s >= 0 AND time_s < 9e999),
     value              REAL CHECK (value >= 0 AND value < 9e999),
     sm_hz              REAL CHECK (sm_hz >= 0 AND sm_hz < 9e999),
@@ -150,10 +151,10 @@ INSERT INTO unit (name, kind)
     SELECT json_extract(k.value, '$.kernel'), 'kernel' FROM run_document, json_each(document, '$.kernels') AS k
     UNION SELECT json_extract(c.value, '$.name'), 'ceiling' FROM run_document, json_each(document, '$.ceilings') AS c;
 
-INSERT INTO run_row (run_id, unit_id, state, time_s, value, sm_hz, memory_hz, ask_bytes, dram_bytes, settled_bytes,
+INSERT INTO run_row (run_id, unit_id, state, launches, time_s, value, sm_hz, memory_hz, ask_bytes, dram_bytes, settled_bytes,
                      dram_per_ask, percent_of_ceiling, flags, bound)
-    SELECT run_id, unit.id, s.key, json_extract(s.value, '$.time_s.median'), NULL, json_extract(s.value, '$.sm_hz'),
-           json_extract(s.value, '$.memory_hz'), json_extract(k.value, '$.ask_bytes'),
+    SELECT run_id, unit.id, s.key, json_extract(s.value, '$.time_s.launches'), json_extract(s.value, '$.time_s.median'),
+           NULL, json_extract(s.value, '$.sm_hz'), json_extract(s.value, '$.memory_hz'), json_extract(k.value, '$.ask_bytes'),
            json_extract(s.value, '$.bytes.dram'), json_extract(s.value, '$.bytes.dram_settled'),
            json_extract(s.value, '$.dram_per_ask'), json_extract(s.value, '$.percent_of_ceiling'),
            (SELECT coalesce(sum(CASE value WHEN 'clock_moved' THEN 1 WHEN 'throttled' THEN 2 WHEN 'not_steady' THEN 4
@@ -164,9 +165,10 @@ INSERT INTO run_row (run_id, unit_id, state, time_s, value, sm_hz, memory_hz, as
          JOIN unit ON unit.name = json_extract(k.value, '$.kernel') AND unit.kind = 'kernel'
     WHERE s.key IN ('warm', 'cold');
 
-INSERT INTO run_row (run_id, unit_id, state, time_s, value, sm_hz, memory_hz, ask_bytes, dram_bytes, settled_bytes,
+INSERT INTO run_row (run_id, unit_id, state, launches, time_s, value, sm_hz, memory_hz, ask_bytes, dram_bytes, settled_bytes,
                      dram_per_ask, percent_of_ceiling, flags, bound)
-    SELECT run_id, unit.id, json_extract(c.value, '$.state'), json_extract(c.value, '$.time_s.median'),
+    SELECT run_id, unit.id, json_extract(c.value, '$.state'), json_extract(c.value, '$.time_s.launches'),
+           json_extract(c.value, '$.time_s.median'),
            json_extract(c.value, '$.value'), json_extract(c.value, '$.sm_hz'), json_extract(c.value, '$.memory_hz'),
            CASE json_extract(c.value, '$.unit') WHEN 'byte_per_s' THEN json_extract(c.value, '$.work') END,
            json_extract(c.value, '$.dram'), NULL, json_extract(c.value, '$.dram_per_ask'), NULL,

@@ -1,0 +1,297 @@
+/* The draws of a comparison: runs with their narrow rows, as plain structs. */
+#include "db/select.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ARENA_MAX_BYTES (64 * 1024 * 1024)
+#define ROWS_MAX        4096 /* of one run; imports may bring many */
+
+/* ---- which runs ---- */
+
+static int newest_method(struct store *store, const struct selection *series, int64_t *ret, struct rl_err *err)
+{
+    int64_t method = 0;
+
+    for (size_t i = 0; i < series->count; i++) {
+        struct stmt stmt = stmt_start(store, STMT_DRAW_METHOD);
+        int rc;
+
+        stmt_int(&stmt, ":series", series->rows[i]->id);
+        rc = stmt_step(&stmt, err, "looking for a method's version");
+        if (rc == 1 && sqlite3_column_int64(stmt.handle, 0) > method)
+            method = sqlite3_column_int64(stmt.handle, 0);
+        stmt_end(&stmt);
+        if (rc < 0)
+            return -1;
+    }
+    *ret = method;
+    return 0;
+}
+
+static bool is_newer(struct place a, struct place b)
+{
+    return a.date_ms != b.date_ms ? a.date_ms > b.date_ms : a.id > b.id;
+}
+
+/* places are the newest so far, newest first. A series' runs come newest first too: done at the first that has no
+ * place. */
+static int take_newest(struct store *store, int64_t series, int64_t method, const struct store_side *side,
+                       struct place *places, int *count, struct rl_err *err)
+{
+    struct stmt stmt = stmt_start(store, STMT_DRAW_NEWEST);
+    int rc;
+
+    stmt_int(&stmt, ":series", series);
+    stmt_int(&stmt, ":method", method);
+    stmt_int(&stmt, ":before", side->before_ms != 0 ? side->before_ms : INT64_MAX);
+    stmt_int(&stmt, ":limit", side->limit);
+    while ((rc = stmt_step(&stmt, err, "looking for draws")) == 1) {
+        struct place place = {sqlite3_column_int64(stmt.handle, 0), sqlite3_column_int64(stmt.handle, 1)};
+        int at = *count;
+
+        if (*count == side->limit && !is_newer(place, places[*count - 1]))
+            break;
+        if (*count < side->limit)
+            ++*count;
+        else
+            at--;
+        for (; at > 0 && is_newer(place, places[at - 1]); at--)
+            places[at] = places[at - 1];
+        places[at] = place;
+    }
+    stmt_end(&stmt);
+    return rc < 0 ? -1 : 0;
+}
+
+static int find_newest(struct store *store, const struct store_side *side, struct place *places, int *ret_count,
+                       struct rl_err *err)
+{
+    const char *words[SERIES_WORDS] = {
+        [SERIES_DEVICE] = side->device, [SERIES_DRIVER] = side->driver,
+        [SERIES_CUDA] = side->cuda,     [SERIES_SUITE] = side->suite != NULL ? side->suite : "verify",
+        [SERIES_SIZES] = side->sizes,   [SERIES_SOURCE] = side->source,
+        [SERIES_OUTCOME] = "ok"};
+    struct selection series;
+    int64_t method = side->method_version;
+    int rc;
+
+    *ret_count = 0;
+    if (store_select(store, words, INT64_MIN, side->before_ms != 0 ? side->before_ms : INT64_MAX, &series, err) < 0)
+        return -1;
+    rc = method != 0 ? 0 : newest_method(store, &series, &method, err);
+    for (size_t i = 0; rc == 0 && i < series.count; i++) {
+        if (*ret_count == side->limit && series.rows[i]->newest_ms < places[*ret_count - 1].date_ms)
+            continue;
+        rc = take_newest(store, series.rows[i]->id, method, side, places, ret_count, err);
+    }
+    store_selection_fini(&series);
+    return rc;
+}
+
+static int check_side(const struct store_side *side, struct rl_err *err)
+{
+    if (side->runs == NULL) {
+        if (side->limit < 1 || side->limit > STORE_DRAWS_MAX)
+            return rl_fail(err, RL_E_BAD_FIELD, "limit", "%d runs of a side are asked for; it has to be 1 to %d",
+                           side->limit, STORE_DRAWS_MAX);
+        return 0;
+    }
+    if (side->run_count < 1 || side->run_count > STORE_DRAWS_MAX)
+        return rl_fail(err, RL_E_BAD_FIELD, "runs", "%zu runs are named; it has to be 1 to %d", side->run_count,
+                       STORE_DRAWS_MAX);
+    for (size_t i = 0; i < side->run_count; i++) {
+        for (size_t k = 0; k < i; k++) {
+            if (side->runs[i] == side->runs[k])
+                return rl_fail(err, RL_E_BAD_FIELD, "runs", "run %lld is named twice", (long long)side->runs[i]);
+        }
+    }
+    return 0;
+}
+
+/* ---- what is known of them ---- */
+
+static const char *copy(struct rl_arena *arena, struct stmt *stmt, int column, bool *failed)
+{
+    const char *text = (const char *)sqlite3_column_text(stmt->handle, column), *kept;
+
+    if (text == NULL)
+        return NULL;
+    kept = rl_arena_strdup(arena, text);
+    *failed = *failed || kept == NULL;
+    return kept;
+}
+
+static double real_at(struct stmt *stmt, int column)
+{
+    return sqlite3_column_type(stmt->handle, column) == SQLITE_NULL ? NAN : sqlite3_column_double(stmt->handle, column);
+}
+
+static int64_t int_at(struct stmt *stmt, int column)
+{
+    return sqlite3_column_type(stmt->handle, column) == SQLITE_NULL ? -1 : sqlite3_column_int64(stmt->handle, column);
+}
+
+static int read_facts(struct store *store, int64_t run_id, struct rl_arena *arena, struct store_draw *ret,
+                      struct rl_err *err)
+{
+    struct stmt stmt = stmt_start(store, STMT_DRAW_FACTS);
+    bool failed = false;
+    int rc;
+
+    stmt_int(&stmt, ":id", run_id);
+    rc = stmt_step(&stmt, err, "reading a draw");
+    if (rc == 1) {
+        *ret = (struct store_draw){
+            .run_id = run_id,
+            .date_ms = sqlite3_column_int64(stmt.handle, 0),
+            .device = copy(arena, &stmt, 1, &failed),
+            .driver = copy(arena, &stmt, 2, &failed),
+            .cuda = copy(arena, &stmt, 3, &failed),
+            .suite = copy(arena, &stmt, 4, &failed),
+            .sizes = copy(arena, &stmt, 5, &failed),
+            .source = copy(arena, &stmt, 6, &failed),
+            .counters = copy(arena, &stmt, 7, &failed),
+            .outcome = copy(arena, &stmt, 8, &failed),
+            .eligible = sqlite3_column_int(stmt.handle, 9) != 0,
+            .flags = (unsigned)sqlite3_column_int(stmt.handle, 10),
+            .method_version = sqlite3_column_int64(stmt.handle, 11),
+            .ecc = (int)int_at(&stmt, 12),
+            .mig = copy(arena, &stmt, 13, &failed),
+            .power_limit_w = real_at(&stmt, 14),
+            .cuda_driver = copy(arena, &stmt, 15, &failed),
+            .cubin = copy(arena, &stmt, 16, &failed),
+            .build = copy(arena, &stmt, 17, &failed),
+            .floor_dram_bytes = real_at(&stmt, 18),
+        };
+        rc = failed ? rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a comparison") : 1;
+    }
+    stmt_end(&stmt);
+    if (rc == 0)
+        return rl_fail(err, RL_E_NOT_FOUND, NULL, "there is no run %lld", (long long)run_id);
+    return rc < 0 ? -1 : 0;
+}
+
+/* The same name as in an earlier row: a run's rows mostly are those of the run before. */
+static const char *intern(struct rl_arena *arena, const struct store_draws *done, size_t at, const char *name)
+{
+    if (done->count > 0) {
+        const struct store_draw *last = &done->draws[done->count - 1];
+
+        for (size_t i = 0; i < last->row_count; i++) {
+            const char *known = last->rows[(at + i) % last->row_count].unit;
+
+            if (strcmp(known, name) == 0)
+                return known;
+        }
+    }
+    return rl_arena_strdup(arena, name);
+}
+
+/* The columns of DRAW_ROWS. */
+static int read_row(struct stmt *stmt, const struct store_draws *done, size_t at, struct store_draw_row *ret,
+                    struct rl_err *err)
+{
+    const char *bound = (const char *)sqlite3_column_text(stmt->handle, 13);
+
+    *ret = (struct store_draw_row){
+        .unit = intern(done->arena, done, at, (const char *)sqlite3_column_text(stmt->handle, 0)),
+        .ceiling = strcmp((const char *)sqlite3_column_text(stmt->handle, 1), "ceiling") == 0,
+        .launches = sqlite3_column_int64(stmt->handle, 3),
+        .time_s = real_at(stmt, 4),
+        .value = real_at(stmt, 5),
+        .sm_hz = real_at(stmt, 6),
+        .memory_hz = real_at(stmt, 7),
+        .ask_bytes = int_at(stmt, 8),
+        .dram_bytes = real_at(stmt, 9),
+        .settled_bytes = real_at(stmt, 10),
+        .dram_per_ask = real_at(stmt, 11),
+        .percent_of_ceiling = real_at(stmt, 12),
+        .flags = (unsigned)sqlite3_column_int(stmt->handle, 14),
+        .bound = bound == NULL                   ? NULL
+                 : strcmp(bound, "memory") == 0  ? "memory"
+                 : strcmp(bound, "compute") == 0 ? "compute"
+                                                 : "latency",
+    };
+    if (ret->unit == NULL)
+        return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a comparison");
+    if (store_state_from_name((const char *)sqlite3_column_text(stmt->handle, 2), &ret->state) < 0)
+        return rl_fail(err, RL_E_STORE_CORRUPT, "database", "a run's row has an unknown state");
+    return 0;
+}
+
+static int read_rows(struct store *store, const struct store_draws *done, struct store_draw_row *scratch,
+                     struct store_draw *draw, struct rl_err *err)
+{
+    struct stmt stmt = stmt_start(store, STMT_DRAW_ROWS);
+    struct store_draw_row *rows;
+    size_t count = 0;
+    int rc;
+
+    stmt_int(&stmt, ":id", draw->run_id);
+    while ((rc = stmt_step(&stmt, err, "reading a draw's rows")) == 1) {
+        if (count == ROWS_MAX)
+            rc = rl_fail(err, RL_E_TOO_LARGE, NULL, "run %lld has more than %d rows: too many to compare",
+                         (long long)draw->run_id, ROWS_MAX);
+        else
+            rc = read_row(&stmt, done, count, &scratch[count], err);
+        if (rc < 0)
+            break;
+        count++;
+    }
+    stmt_end(&stmt);
+    if (rc < 0)
+        return -1;
+    rows = rl_arena_array(done->arena, count + 1, sizeof *rows);
+    if (rows == NULL)
+        return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a comparison");
+    memcpy(rows, scratch, count * sizeof *rows);
+    draw->rows = rows;
+    draw->row_count = count;
+    return 0;
+}
+
+void store_draws_fini(struct store_draws *draws)
+{
+    rl_arena_free(draws->arena);
+    *draws = (struct store_draws){0};
+}
+
+int store_history_draws(struct store *store, const struct store_side *side, struct store_draws *ret, struct rl_err *err)
+{
+    struct place places[STORE_DRAWS_MAX];
+    struct store_draws draws = {0};
+    struct store_draw_row *scratch = NULL;
+    int count = 0, rc = -1;
+
+    if (check_side(side, err) < 0)
+        return -1;
+    if (side->runs == NULL && find_newest(store, side, places, &count, err) < 0)
+        return -1;
+    for (size_t i = 0; side->runs != NULL && i < side->run_count; i++)
+        places[count++].id = side->runs[i];
+    draws.arena = rl_arena_new(ARENA_MAX_BYTES);
+    scratch = malloc(ROWS_MAX * sizeof *scratch);
+    if (draws.arena != NULL)
+        draws.draws = rl_arena_array(draws.arena, (size_t)count + 1, sizeof *draws.draws);
+    if (scratch == NULL || draws.draws == NULL) {
+        rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a comparison");
+        goto out;
+    }
+    for (int i = 0; i < count; i++) {
+        struct store_draw *draw = &draws.draws[i];
+
+        if (read_facts(store, places[i].id, draws.arena, draw, err) < 0 ||
+            read_rows(store, &draws, scratch, draw, err) < 0)
+            goto out;
+        draws.count++;
+    }
+    *ret = draws;
+    rc = 0;
+out:
+    free(scratch);
+    if (rc < 0)
+        store_draws_fini(&draws);
+    return rc;
+}

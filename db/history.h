@@ -1,0 +1,177 @@
+/* History: what many runs say together. The matrix, trends, the draws of comparisons, notes and accepted changes,
+ * predictions, imports, retention and export. The rules of db/store.h hold: one transaction, errors, buffers, times.
+ *
+ * An *eligible* run has the outcome ok and none of the flags shared, throttled and driver_changed: only such a run may
+ * be a draw, a trend's point or a baseline.
+ * `source` in what follows: NULL is "measured or imported"; "any", or one of the three words. Else RL_E_BAD_FIELD.
+ */
+#ifndef DB_HISTORY_H
+#define DB_HISTORY_H
+
+#include "db/store.h"
+
+#define STORE_HISTORY_DAYS_DEFAULT 365
+#define STORE_HISTORY_DAYS_MAX     3660   /* asked for at once; over it: RL_E_BAD_FIELD */
+#define STORE_MATRIX_CELLS_MAX     200000 /* of one answer; over it: RL_E_TOO_LARGE, naming what to ask for instead */
+#define STORE_DRAWS_MAX            100    /* runs of one side; over it: RL_E_BAD_FIELD */
+#define STORE_ACCEPTED_MAX         64     /* accepted changes of one note; over it: RL_E_BAD_FIELD */
+#define STORE_NOTE_MAX_BYTES       4096   /* over it: RL_E_TOO_LARGE */
+
+/* ---- the matrix: device x driver x CUDA x day ---- */
+struct store_matrix_query {
+    const char *device;         /* NULL: all; an unknown one gives no rows */
+    const char *source;         /* NULL: measured and imported */
+    int64_t since_ms, until_ms; /* widened to whole UTC days; inclusive, exclusive; 0: up to today, for 365 days */
+    int64_t now_ms;             /* what "today" is */
+};
+/* {"since":"2025-11-30","until":"2026-11-30","source":"measured,imported","rows":[{"device":{"id","name"},"driver",
+ * "cuda","why":{},"cells":[{"day":"2026-11-29","counters":"counter-backed"|"timed-only","counter_backed":n,
+ * "timed_only":n}]}]}: runs with the outcome ok. until is exclusive. A day without a cell has none. Rows come in the
+ * order in which device, driver and CUDA were first seen, cells by day. */
+int store_history_matrix(struct store *store, const struct store_matrix_query *query, struct rl_buf *out,
+                         struct rl_err *err);
+
+/* ---- trends ---- */
+#define STORE_TREND_METRICS                                                                                            \
+    "time_s, dram_bytes, dram_per_ask, percent_of_ceiling of kernels; value, dram_bytes of ceilings"
+struct store_trend_query {
+    const char *device, *kernel; /* needed; kernel is the id of a kernel or a ceiling: unknown is RL_E_NOT_FOUND */
+    const char *state;           /* "warm", "cold", "mixed" */
+    const char *metric;          /* NULL: time_s of a kernel, value of a ceiling */
+    const char *suite, *sizes;   /* NULL: verify, course */
+    const char *source;          /* NULL: measured and imported */
+    const char *driver, *cuda;   /* NULL: any */
+    int64_t method_version;      /* 0: RL_METHOD_VERSION */
+    int64_t since_ms, until_ms, now_ms; /* as in the matrix */
+};
+/* A point is the eligible runs of a UTC day under one driver and CUDA version; its value is the median of the newest of
+ * them (at most 24 a series). The noise band before a point: median +- 3 x 1.4826 x MAD of the newest baseline runs
+ * before it (5 to 256, from 90 days before `since`). Baseline runs are all since the last accepted change, but those of
+ * points outside of their band by at least 1 percent of its median: a change has to be accepted before it becomes the
+ * baseline. Numbers have nine digits.
+ * {"device":{"id","name"},"kernel","state","metric","unit","suite","sizes","source","method_version","since","until",
+ *  "points":[{"day","driver","cuda","newest_run","runs","used","median","min","max","band":{"low","median","high",
+ *  "runs"}|null,"outside":bool|null,"accepted":bool,"why":{}}]} */
+int store_history_trend(struct store *store, const struct store_trend_query *query, struct rl_buf *out,
+                        struct rl_err *err);
+
+/* ---- the draws of a comparison ---- */
+enum store_row_flag { /* bits of store_draw_row.flags: flags of the row's state by name */
+                      STORE_ROW_CLOCK_MOVED = 1,
+                      STORE_ROW_THROTTLED = 2,
+                      STORE_ROW_NOT_STEADY = 4,
+                      STORE_ROW_AT_FLOOR = 8,
+                      STORE_ROW_CACHE_RESIDENT = 16,
+                      STORE_ROW_WRITEBACK_UNPAID = 32,
+                      STORE_ROW_ABOVE_CEILING = 64,
+};
+enum store_run_flag { STORE_RUN_SHARED = 1, STORE_RUN_THROTTLED = 2, STORE_RUN_DRIVER_CHANGED = 4 };
+
+struct store_draw_row { /* one kernel or ceiling in one state; NaN, -1 and NULL: unknown in that run */
+    const char *unit;   /* id */
+    bool ceiling;
+    enum rl_state state;
+    int64_t launches;          /* per sample: 1 when cold; 0 unknown */
+    double time_s;             /* median per launch */
+    double value;              /* ceilings: byte/s or flop/s; kernels NaN */
+    double sm_hz, memory_hz;   /* seen around the samples */
+    double dram_bytes;         /* per launch, within it */
+    double settled_bytes;      /* with what the launch left to be written back; ceilings NaN */
+    double dram_per_ask;       /* settled over asked */
+    double percent_of_ceiling; /* kernels */
+    int64_t ask_bytes;         /* -1 unknown, and for compute ceilings */
+    unsigned flags;            /* enum store_row_flag */
+    const char *bound;         /* "memory", "compute", "latency" or NULL */
+};
+struct store_draw { /* one run */
+    int64_t run_id, date_ms;
+    const char *device, *driver, *cuda; /* driver and cuda "" when unknown; cuda: of the runtime */
+    const char *suite, *sizes, *source, *counters, *outcome;
+    bool eligible;
+    unsigned flags; /* enum store_run_flag: why not eligible, beside the outcome */
+    int64_t method_version;
+    int ecc;                                       /* 1, 0, -1 unknown */
+    double power_limit_w, floor_dram_bytes;        /* NaN unknown */
+    const char *mig, *cuda_driver, *cubin, *build; /* NULL unknown */
+    const struct store_draw_row *rows;             /* by unit and state */
+    size_t row_count;
+};
+struct store_draws {
+    struct store_draw *draws; /* newest first; of named runs: in the order of their names */
+    size_t count;
+    struct rl_arena *arena; /* holds everything; free with store_draws_fini */
+};
+struct store_side {
+    /* Named runs: any outcome, flags said in the draw. An unknown id is RL_E_NOT_FOUND naming it; one twice is
+     * RL_E_BAD_FIELD. NULL: the newest eligible runs of what follows. */
+    const int64_t *runs;
+    size_t run_count;
+    const char *device, *sizes; /* needed without runs */
+    const char *suite;          /* NULL: verify */
+    const char *driver, *cuda;  /* NULL: any, as for the spread that a row had in history */
+    const char *source;         /* NULL: measured and imported */
+    int64_t method_version;     /* 0: the highest that an eligible run of this side has */
+    int64_t before_ms;          /* only runs before it; 0: none */
+    int limit;                  /* 1 to STORE_DRAWS_MAX; DESIGN section 7 has 30 */
+};
+/* No eligible run is no error: count is 0. */
+int store_history_draws(struct store *store, const struct store_side *side, struct store_draws *ret,
+                        struct rl_err *err);
+void store_draws_fini(struct store_draws *draws);
+
+/* ---- notes and accepted changes ---- */
+struct store_accepted {
+    const char *kernel; /* id of a kernel or ceiling that the run has in this state: else RL_E_BAD_FIELD */
+    const char *state;
+};
+struct store_note_new {
+    int64_t run_id;
+    const char *text; /* "" with no accepted change removes nothing: the version goes on */
+    const struct store_accepted *accepted;
+    size_t accepted_count;
+    const char *principal;
+    int64_t if_version; /* the version that the writer saw (0: none yet), or -1 for any; else RL_E_CONFLICT */
+    int64_t now_ms;
+};
+/* Replaces the note and its accepted changes. RL_E_NOT_FOUND: no such run. */
+int store_note_put(struct store *store, const struct store_note_new *note, int64_t *ret_version, struct rl_err *err);
+/* {"run":"7","version":2,"text","accepted":[{"kernel","state"}],"principal","changed_at","why":{}}. Without a note the
+ * version is 0, text "", principal and changed_at null with why. A job's note is the first of its run. */
+int store_note_json(struct store *store, int64_t run_id, struct rl_buf *out, int64_t *ret_version, struct rl_err *err);
+
+/* ---- predictions ---- */
+#define STORE_NEAR_MIN 0.85 /* settled DRAM/ask from here ... */
+#define STORE_NEAR_MAX 1.15 /* ... to here is near */
+/* What the job's sender said, scored when the run was stored: {"run","predicted":10,"scored":9,"right":7,
+ * "items":[{"kernel","state","said","found","dram_per_ask","right","why":{}}],"most_wrong":[the ids of at most two
+ * misses with the largest |ln(DRAM/ask)|]}. A run without predictions has 0 and none. RL_E_NOT_FOUND. */
+int store_predictions_json(struct store *store, int64_t run_id, struct rl_buf *out, struct rl_err *err);
+
+/* ---- imports ---- */
+/* Stores an imported run (run->source is RL_IMPORTED: else RL_E_INTERNAL), job null. sha256 (64 hex) is of the bytes it
+ * came from: known ones answer the existing run and *ret_existing, and nothing is stored. */
+int store_import_run(struct store *store, const struct store_run_new *run, const char *sha256, int64_t *ret_id,
+                     bool *ret_existing, struct rl_err *err);
+/* The run of these bytes: before work is spent on them. 0 when there is none. */
+int store_import_find(struct store *store, const char *sha256, int64_t *ret_id, struct rl_err *err);
+
+/* ---- retention ---- */
+/* Names the run in run_retired and deletes it with its document, samples, rows, note and predictions; days without it
+ * are made anew; its job stays. RL_E_NOT_FOUND. */
+int store_run_retire(struct store *store, int64_t run_id, const char *reason, int64_t now_ms, struct rl_err *err);
+
+/* ---- export ---- */
+enum store_export_format { STORE_EXPORT_JSON, STORE_EXPORT_CSV };
+struct store_export;
+/* The runs of a filter (its limit and cursor are not looked at; strings are copied), newest first, in pieces. Between
+ * pieces anything may be stored: a run that comes meanwhile with a newer date is not in it.
+ * JSON: {"items":[the run's document, ...]}. CSV: rl_csv_write's lines behind a column "run", one head. */
+int store_export_start(struct store *store, const struct store_run_filter *filter, enum store_export_format format,
+                       struct store_export **ret, struct rl_err *err);
+/* Appends the next piece: whole runs until there are at least `bytes` more in out. *ret_done: that was the last. After
+ * an error the export is only to be freed. */
+int store_export_next(struct store_export *export, size_t bytes, struct rl_buf *out, bool *ret_done,
+                      struct rl_err *err);
+void store_export_free(struct store_export *export); /* accepts NULL; before store_close */
+
+#endif

@@ -1,0 +1,491 @@
+/* Trends: one kernel or ceiling of one device over days, each point beside the noise band of what came before it. */
+#include "db/baseline.h"
+#include "db/select.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/quantile.h"
+
+#define WARM_UP_DAYS 90   /* before the first point: where its baseline comes from */
+#define CHANGE_MIN   0.01 /* a smaller one is never held against a run (DESIGN section 7) */
+#define DIGITS       9
+
+enum metric { METRIC_TIME, METRIC_VALUE, METRIC_DRAM_BYTES, METRIC_PER_ASK, METRIC_PERCENT, METRIC_COUNT };
+static const struct {
+    const char *name, *unit;
+    bool of_kernels, of_ceilings;
+} metrics[METRIC_COUNT] = {
+    [METRIC_TIME] = {"time_s", "s", true, false},
+    [METRIC_VALUE] = {"value", "byte/s or flop/s", false, true},
+    [METRIC_DRAM_BYTES] = {"dram_bytes", "byte", true, true},
+    [METRIC_PER_ASK] = {"dram_per_ask", "1", true, true},
+    [METRIC_PERCENT] = {"percent_of_ceiling", "percent", true, false},
+};
+
+struct sample { /* one run in a trend */
+    struct place place;
+    double value; /* NaN: unknown */
+    const struct series_row *series;
+    int64_t unkept; /* older runs of its series and day, of which only the number is known */
+};
+struct piece { /* a line of trend_day */
+    int64_t day;
+    size_t first, count; /* samples */
+};
+struct trend {
+    const struct store_trend_query *query;
+    enum metric metric;
+    enum rl_state state;
+    int64_t unit_id, method_version;
+    bool ceiling;
+    const char *suite, *sizes;
+    struct days days;
+    struct selection series;
+    struct piece *pieces;
+    size_t piece_count, piece_capacity;
+    struct sample *samples;
+    size_t sample_count, sample_capacity;
+    struct place *accepted; /* oldest first */
+    size_t accepted_count, accepted_at;
+};
+
+/* ---- reading ---- */
+
+static int grow(void **items, size_t *capacity, size_t needed, size_t size, struct rl_err *err)
+{
+    size_t bigger = *capacity == 0 ? 64 : *capacity;
+    void *moved;
+
+    if (needed <= *capacity)
+        return 0;
+    while (bigger < needed)
+        bigger *= 2;
+    moved = realloc(*items, bigger * size);
+    if (moved == NULL)
+        return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a trend");
+    *items = moved;
+    *capacity = bigger;
+    return 0;
+}
+
+static double metric_of(const struct trend *trend, const struct trend_entry *entry)
+{
+    switch (trend->metric) {
+    case METRIC_DRAM_BYTES:
+        return entry->dram_bytes;
+    case METRIC_PER_ASK:
+        return entry->dram_per_ask;
+    case METRIC_PERCENT:
+        return entry->percent_of_ceiling;
+    default:
+        return entry->value;
+    }
+}
+
+/* The columns of TREND_RANGE. */
+static int take_piece(struct trend *trend, struct stmt *stmt, const struct series_row *series, struct rl_err *err)
+{
+    const unsigned char *blob = sqlite3_column_blob(stmt->handle, 2);
+    size_t count = (size_t)sqlite3_column_bytes(stmt->handle, 2) / TREND_ENTRY_BYTES;
+    struct piece piece = {.day = sqlite3_column_int64(stmt->handle, 0), .first = trend->sample_count, .count = count};
+
+    if (grow((void **)&trend->pieces, &trend->piece_capacity, trend->piece_count + 1, sizeof piece, err) < 0 ||
+        grow((void **)&trend->samples, &trend->sample_capacity, trend->sample_count + count, sizeof *trend->samples,
+             err) < 0)
+        return -1;
+    for (size_t i = 0; i < count; i++) {
+        struct trend_entry entry;
+
+        trend_entry_decode(blob + i * TREND_ENTRY_BYTES, &entry);
+        trend->samples[trend->sample_count++] =
+            (struct sample){.place = {piece.day * TREND_DAY_MS + entry.ms_of_day, entry.run_id},
+                            .value = metric_of(trend, &entry),
+                            .series = series,
+                            .unkept = i == 0 ? sqlite3_column_int64(stmt->handle, 1) - (int64_t)count : 0};
+    }
+    trend->pieces[trend->piece_count++] = piece;
+    return 0;
+}
+
+static int read_series(struct store *store, struct trend *trend, const struct series_row *series, struct rl_err *err)
+{
+    struct stmt stmt = stmt_start(store, STMT_TREND_RANGE);
+    int rc;
+
+    stmt_int(&stmt, ":series", series->id);
+    stmt_int(&stmt, ":method", trend->method_version);
+    stmt_int(&stmt, ":unit", trend->unit_id);
+    stmt_text(&stmt, ":state", rl_state_name(trend->state));
+    stmt_int(&stmt, ":from", trend->days.since - WARM_UP_DAYS);
+    stmt_int(&stmt, ":to", trend->days.until - 1);
+    while ((rc = stmt_step(&stmt, err, "reading a trend")) == 1) {
+        if ((rc = take_piece(trend, &stmt, series, err)) < 0)
+            break;
+    }
+    stmt_end(&stmt);
+    return rc;
+}
+
+static int compare_pieces(const void *a, const void *b)
+{
+    const struct piece *x = a, *y = b;
+
+    if (x->day != y->day)
+        return x->day < y->day ? -1 : 1;
+    return x->first < y->first ? -1 : 1;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+
+    if (x->date_ms != y->date_ms)
+        return x->date_ms < y->date_ms ? -1 : 1;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static int compare_samples(const void *a, const void *b)
+{
+    return compare_places(&((const struct sample *)a)->place, &((const struct sample *)b)->place);
+}
+
+/* The accepted changes of this row on this device, whatever driver the trend is asked for. */
+static int read_accepted(struct store *store, struct trend *trend, struct rl_err *err)
+{
+    const char *words[SERIES_WORDS] = {
+        [SERIES_DEVICE] = trend->query->device, [SERIES_SUITE] = trend->suite, [SERIES_SIZES] = trend->sizes};
+    struct series_filter filter;
+    size_t capacity = 0;
+    struct stmt stmt;
+    int rc;
+
+    if (!series_pick(&store->series, words, &filter))
+        return 0;
+    stmt = stmt_start(store, STMT_ACCEPTED_OF);
+    stmt_int(&stmt, ":unit", trend->unit_id);
+    stmt_text(&stmt, ":state", rl_state_name(trend->state));
+    while ((rc = stmt_step(&stmt, err, "reading accepted changes")) == 1) {
+        const struct series_row *row = series_by_id(&store->series, sqlite3_column_int64(stmt.handle, 2));
+
+        if (row == NULL || !series_matches(&filter, row))
+            continue;
+        rc = grow((void **)&trend->accepted, &capacity, trend->accepted_count + 1, sizeof *trend->accepted, err);
+        if (rc < 0)
+            break;
+        trend->accepted[trend->accepted_count++] =
+            (struct place){sqlite3_column_int64(stmt.handle, 0), sqlite3_column_int64(stmt.handle, 1)};
+    }
+    stmt_end(&stmt);
+    if (trend->accepted_count > 0)
+        qsort(trend->accepted, trend->accepted_count, sizeof *trend->accepted, compare_places);
+    return rc;
+}
+
+static int read_trend(struct store *store, struct trend *trend, struct rl_err *err)
+{
+    for (size_t i = 0; i < trend->series.count; i++) {
+        if (read_series(store, trend, trend->series.rows[i], err) < 0)
+            return -1;
+    }
+    if (trend->piece_count > 0)
+        qsort(trend->pieces, trend->piece_count, sizeof *trend->pieces, compare_pieces);
+    return read_accepted(store, trend, err);
+}
+
+/* ---- points ---- */
+
+struct point {
+    const struct series_row *series; /* for driver and CUDA */
+    int64_t day, newest_run, runs;
+    double values[64 * TREND_ENTRIES_MAX]; /* a day has at most a few series of one driver and CUDA */
+    size_t used;
+    bool accepted;
+};
+
+static void put_band(struct rl_buf *out, const struct baseline *baseline, const struct band *band)
+{
+    rl_buf_puts(out, ",\"band\":{\"low\":");
+    json_put_real(out, band->low, DIGITS);
+    rl_buf_puts(out, ",\"median\":");
+    json_put_real(out, band->median, DIGITS);
+    rl_buf_puts(out, ",\"high\":");
+    json_put_real(out, band->high, DIGITS);
+    rl_buf_printf(out, ",\"runs\":%zu}", baseline->count);
+}
+
+static void put_values(struct rl_buf *out, const struct point *point)
+{
+    static const struct {
+        const char *name;
+        double quantile;
+    } members[] = {{"median", 0.5}, {"min", 0}, {"max", 1}};
+
+    for (size_t i = 0; i < 3; i++) {
+        rl_buf_printf(out, ",\"%s\":", members[i].name);
+        if (point->used == 0)
+            rl_buf_puts(out, "null");
+        else
+            json_put_real(out, rl_quantile_sorted(point->values, point->used, members[i].quantile), DIGITS);
+    }
+}
+
+static void put_point(struct store *store, struct rl_buf *out, const struct point *point,
+                      const struct baseline *baseline, const struct band *band, bool outside)
+{
+    const char *driver = store_series_word(store, point->series, SERIES_DRIVER);
+    const char *cuda = store_series_word(store, point->series, SERIES_CUDA);
+    size_t before;
+
+    rl_buf_puts(out, "{\"day\":");
+    json_put_day(out, point->day);
+    rl_buf_puts(out, ",");
+    json_put_version(out, "driver", driver);
+    rl_buf_puts(out, ",");
+    json_put_version(out, "cuda", cuda);
+    rl_buf_printf(out, ",\"newest_run\":\"%lld\",\"runs\":%lld,\"used\":%zu", (long long)point->newest_run,
+                  (long long)point->runs, point->used);
+    put_values(out, point);
+    if (band != NULL)
+        put_band(out, baseline, band);
+    else
+        rl_buf_puts(out, ",\"band\":null");
+    rl_buf_printf(out, ",\"outside\":%s,\"accepted\":%s,\"why\":{",
+                  band == NULL || point->used == 0 ? "null"
+                  : outside                        ? "true"
+                                                   : "false",
+                  point->accepted ? "true" : "false");
+    before = out->len;
+    json_put_versions_why(out, driver, cuda);
+    if (point->used == 0)
+        rl_buf_printf(out,
+                      "%s\"median\":\"not known in these runs\",\"min\":\"not known in these runs\",\"max\":\"not "
+                      "known in these runs\"",
+                      out->len > before ? "," : "");
+    if (band == NULL)
+        rl_buf_printf(out, "%s\"band\":\"%zu baseline runs before it, and %d are needed\"",
+                      out->len > before ? "," : "", baseline->count, BASELINE_MIN);
+    if (band == NULL || point->used == 0)
+        rl_buf_printf(out, "%s\"outside\":\"there is no %s\"", out->len > before ? "," : "",
+                      band == NULL ? "band" : "value");
+    rl_buf_puts(out, "}}");
+}
+
+/* What a slice of samples has in common with others of its day but not with its neighbours: driver and CUDA. */
+static bool same_versions(const struct series_row *a, const struct series_row *b)
+{
+    return a->words[SERIES_DRIVER] == b->words[SERIES_DRIVER] && a->words[SERIES_CUDA] == b->words[SERIES_CUDA];
+}
+
+static void gather(struct point *point, const struct sample *samples, size_t count, size_t first)
+{
+    point->series = samples[first].series;
+    point->runs = 0;
+    point->used = 0;
+    for (size_t i = first; i < count; i++) {
+        if (!same_versions(samples[i].series, point->series))
+            continue;
+        point->runs += 1 + samples[i].unkept;
+        point->newest_run = samples[i].place.id;
+        if (!isnan(samples[i].value) && point->used < sizeof point->values / sizeof *point->values)
+            point->values[point->used++] = samples[i].value;
+    }
+    rl_sort_doubles(point->values, point->used);
+}
+
+static bool is_first_of_its_kind(const struct sample *samples, size_t at)
+{
+    for (size_t i = 0; i < at; i++) {
+        if (same_versions(samples[i].series, samples[at].series))
+            return false;
+    }
+    return true;
+}
+
+/* The samples of a day, or of its part before or after an accepted change, become a point for each driver and CUDA. The
+ * band is that of the runs before them all. */
+static void take_slice(struct store *store, const struct trend *trend, struct baseline *baseline, struct point *point,
+                       const struct sample *samples, size_t count, struct rl_buf *out, bool *first)
+{
+    struct baseline next = *baseline;
+    bool has_band = baseline->count >= BASELINE_MIN;
+    struct band band = has_band ? baseline_band(baseline) : (struct band){0};
+
+    for (size_t i = 0; i < count; i++) {
+        double value;
+        bool outside;
+
+        if (!is_first_of_its_kind(samples, i))
+            continue;
+        gather(point, samples, count, i);
+        value = point->used > 0 ? rl_quantile_sorted(point->values, point->used, 0.5) : NAN;
+        outside = has_band && (value < band.low || value > band.high);
+        if (point->day >= trend->days.since) {
+            rl_buf_puts(out, *first ? "" : ",");
+            *first = false;
+            put_point(store, out, point, baseline, has_band ? &band : NULL, outside);
+        }
+        point->accepted = false;
+        if (outside && band.median > 0 && fabs(value - band.median) >= CHANGE_MIN * band.median)
+            continue;
+        for (size_t k = i; k < count; k++) {
+            if (same_versions(samples[k].series, point->series) && !isnan(samples[k].value))
+                baseline_add(&next, samples[k].value);
+        }
+    }
+    *baseline = next;
+}
+
+static void take_day(struct store *store, struct trend *trend, struct baseline *baseline, struct point *point,
+                     struct sample *samples, size_t count, struct rl_buf *out, bool *first)
+{
+    size_t from = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        bool passed = false;
+
+        while (trend->accepted_at < trend->accepted_count &&
+               compare_places(&trend->accepted[trend->accepted_at], &samples[i].place) <= 0) {
+            trend->accepted_at++;
+            passed = true;
+        }
+        if (!passed)
+            continue;
+        if (i > from)
+            take_slice(store, trend, baseline, point, samples + from, i - from, out, first);
+        *baseline = (struct baseline){0};
+        point->accepted = true;
+        from = i;
+    }
+    take_slice(store, trend, baseline, point, samples + from, count - from, out, first);
+}
+
+static int put_points(struct store *store, struct trend *trend, struct rl_buf *out, struct rl_err *err)
+{
+    struct sample *day = NULL;
+    size_t capacity = 0, count = 0;
+    struct baseline *baseline = calloc(1, sizeof *baseline);
+    struct point *point = calloc(1, sizeof *point);
+    bool first = true;
+    int rc = 0;
+
+    if (baseline == NULL || point == NULL)
+        rc = rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a trend");
+    for (size_t i = 0; rc == 0 && i < trend->piece_count; i++) {
+        const struct piece *piece = &trend->pieces[i];
+
+        rc = grow((void **)&day, &capacity, count + piece->count, sizeof *day, err);
+        if (rc < 0)
+            break;
+        memcpy(day + count, trend->samples + piece->first, piece->count * sizeof *day);
+        count += piece->count;
+        if (i + 1 < trend->piece_count && trend->pieces[i + 1].day == piece->day)
+            continue;
+        if (count > piece->count) /* of several series */
+            qsort(day, count, sizeof *day, compare_samples);
+        point->day = piece->day;
+        take_day(store, trend, baseline, point, day, count, out, &first);
+        count = 0;
+    }
+    free(day);
+    free(baseline);
+    free(point);
+    return rc;
+}
+
+/* ---- the question ---- */
+
+static int find_metric(const struct store_trend_query *query, enum metric *ret, struct rl_err *err)
+{
+    for (int i = 0; i < METRIC_COUNT; i++) {
+        if (strcmp(query->metric, metrics[i].name) == 0) {
+            *ret = (enum metric)i;
+            return 0;
+        }
+    }
+    return rl_fail(err, RL_E_BAD_FIELD, "metric", "metric \"%.100s\" is not one of %s", query->metric,
+                   STORE_TREND_METRICS);
+}
+
+static int find_unit(struct store *store, struct trend *trend, struct rl_err *err)
+{
+    const char *metric = trend->query->metric, *kernel = trend->query->kernel;
+    int found = 0;
+
+    if (metric != NULL && find_metric(trend->query, &trend->metric, err) < 0)
+        return -1;
+    if (metric == NULL || metrics[trend->metric].of_kernels)
+        found = store_unit_find(store, kernel, "kernel", &trend->unit_id, err);
+    if (found == 0) {
+        trend->ceiling = true;
+        found = store_unit_find(store, kernel, "ceiling", &trend->unit_id, err);
+    }
+    if (found < 0)
+        return -1;
+    if (found == 0)
+        return rl_fail(err, RL_E_NOT_FOUND, "kernel", "no run has a kernel or ceiling \"%.100s\"%s", kernel,
+                       metric != NULL && !metrics[trend->metric].of_kernels ? " with this metric" : "");
+    if (metric == NULL)
+        trend->metric = trend->ceiling ? METRIC_VALUE : METRIC_TIME;
+    if (trend->ceiling && !metrics[trend->metric].of_ceilings)
+        return rl_fail(err, RL_E_BAD_FIELD, "metric", "a ceiling has no %s; metrics are %s", metric,
+                       STORE_TREND_METRICS);
+    return 0;
+}
+
+static int put_head(struct store *store, const struct trend *trend, struct rl_buf *out, struct rl_err *err)
+{
+    const struct store_trend_query *query = trend->query;
+
+    rl_buf_puts(out, "{\"device\":");
+    if (json_put_device(store, query->device, out, err) < 0)
+        return -1;
+    rl_buf_puts(out, ",\"kernel\":");
+    json_put_text(out, query->kernel);
+    rl_buf_printf(out, ",\"state\":\"%s\",\"metric\":\"%s\",\"unit\":\"%s\",\"suite\":", rl_state_name(trend->state),
+                  metrics[trend->metric].name, metrics[trend->metric].unit);
+    json_put_text(out, trend->suite);
+    rl_buf_puts(out, ",\"sizes\":");
+    json_put_text(out, trend->sizes);
+    rl_buf_printf(out, ",\"source\":\"%s\",\"method_version\":%lld,\"since\":",
+                  query->source != NULL ? query->source : "measured,imported", (long long)trend->method_version);
+    json_put_day(out, trend->days.since);
+    rl_buf_puts(out, ",\"until\":");
+    json_put_day(out, trend->days.until);
+    rl_buf_puts(out, ",\"points\":[");
+    return 0;
+}
+
+int store_history_trend(struct store *store, const struct store_trend_query *query, struct rl_buf *out,
+                        struct rl_err *err)
+{
+    struct trend trend = {.query = query,
+                          .suite = query->suite != NULL ? query->suite : "verify",
+                          .sizes = query->sizes != NULL ? query->sizes : "course",
+                          .method_version = query->method_version != 0 ? query->method_version : RL_METHOD_VERSION};
+    const char *words[SERIES_WORDS] = {
+        [SERIES_DEVICE] = query->device, [SERIES_DRIVER] = query->driver, [SERIES_CUDA] = query->cuda,
+        [SERIES_SUITE] = trend.suite,    [SERIES_SIZES] = trend.sizes,    [SERIES_SOURCE] = query->source,
+        [SERIES_OUTCOME] = "ok"};
+    size_t length = out->len;
+    int rc = -1;
+
+    if (store_state_from_name(query->state, &trend.state) < 0)
+        return rl_fail(err, RL_E_BAD_FIELD, "state", "state \"%.100s\" is not one of warm, cold, mixed", query->state);
+    if (store_days_asked(query->since_ms, query->until_ms, query->now_ms, &trend.days, err) < 0 ||
+        find_unit(store, &trend, err) < 0 ||
+        store_select(store, words, (trend.days.since - WARM_UP_DAYS) * TREND_DAY_MS, trend.days.until * TREND_DAY_MS,
+                     &trend.series, err) < 0)
+        return -1;
+    if (read_trend(store, &trend, err) < 0 || put_head(store, &trend, out, err) < 0)
+        goto out;
+    rc = put_points(store, &trend, out, err);
+    rl_buf_puts(out, "]}");
+out:
+    store_selection_fini(&trend.series);
+    free(trend.pieces);
+    free(trend.samples);
+    free(trend.accepted);
+    return store_finish_text(out, length, rc, err);
+}

@@ -1,0 +1,642 @@
+/* The matrix, trends with their noise bands, and the draws of comparisons. */
+#include "store_fixture.h"
+
+#include <jansson.h>
+#include <math.h>
+
+#include "db/baseline.h"
+#include "db/history.h"
+#include "db/rollup.h"
+#include "record/quantile.h"
+#include "sample_run.h"
+
+#define DAY0 (20000 * TREND_DAY_MS) /* 2024-10-04 */
+
+struct spec { /* of a run; 0 and NULL: the usual */
+    int64_t date_ms;
+    const char *device, *driver, *cuda, *flag;
+    double time_s;
+    enum rl_source source;
+    enum rl_outcome outcome;
+    bool timed_only;
+    int64_t method;
+};
+
+static int64_t store_run(struct fixture *f, struct spec spec)
+{
+    struct rl_run *run = sample_run_small();
+    int64_t id;
+
+    run->device.id = spec.device != NULL ? spec.device : DEVICE_A;
+    run->environment.driver_version = text_known(spec.driver != NULL ? spec.driver : "580.1");
+    if (spec.cuda != NULL)
+        run->environment.cuda_runtime_version = spec.cuda[0] != '\0' ? text_known(spec.cuda) : text_unknown();
+    run->finished_at_ms = spec.date_ms;
+    run->started_at_ms = spec.date_ms - 4000;
+    run->source = spec.source;
+    run->outcome = spec.outcome;
+    run->counter_backed = !spec.timed_only;
+    if (spec.time_s > 0)
+        run->rows[0].state[RL_WARM].time_s.median = rl_known(spec.time_s);
+    if (spec.flag != NULL)
+        assert_int_equal(rl_strings_add(run->arena, &run->flags, spec.flag), 0);
+    if (spec.method != 0)
+        run->environment.method_version = spec.method;
+    id = add_run(f, run);
+    rl_run_free(run);
+    return id;
+}
+
+static json_t *parse(const char *text)
+{
+    json_error_t error;
+    json_t *object = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+
+    if (object == NULL)
+        fail_msg("%s at %d in %s", error.text, error.position, text);
+    return object;
+}
+
+static const char *text_at(const json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
+}
+static int64_t int_of(const json_t *object, const char *key)
+{
+    return json_integer_value(json_object_get(object, key));
+}
+
+/* ---- matrix ---- */
+
+static json_t *matrix(struct fixture *f, struct store_matrix_query query)
+{
+    struct rl_buf out;
+    json_t *answer;
+
+    if (query.now_ms == 0)
+        query.now_ms = DAY0;
+    rl_buf_init(&out, 1 << 22);
+    OK(f, store_history_matrix(f->store, &query, &out, &f->err));
+    answer = parse(out.data);
+    rl_buf_free(&out);
+    return answer;
+}
+
+/* "DRIVER/CUDA day kind backed timed; ..." of all rows: short enough to compare. */
+static char *brief(const json_t *answer)
+{
+    struct rl_buf text;
+    size_t i, k;
+    json_t *row, *cell;
+
+    rl_buf_init(&text, 1 << 20);
+    json_array_foreach(json_object_get(answer, "rows"), i, row)
+    {
+        rl_buf_printf(&text, "%s %s/%s:", text_at(json_object_get(row, "device"), "name"), text_at(row, "driver"),
+                      text_at(row, "cuda") != NULL ? text_at(row, "cuda") : "-");
+        json_array_foreach(json_object_get(row, "cells"), k, cell)
+        {
+            rl_buf_printf(&text, " %s=%c%lld,%lld", text_at(cell, "day"), text_at(cell, "counters")[0],
+                          (long long)int_of(cell, "counter_backed"), (long long)int_of(cell, "timed_only"));
+        }
+        rl_buf_puts(&text, "; ");
+    }
+    return rl_buf_take(&text);
+}
+
+static void expect_matrix(struct fixture *f, struct store_matrix_query query, const char *expected)
+{
+    json_t *answer = matrix(f, query);
+    char *text = brief(answer);
+
+    assert_string_equal(text, expected);
+    free(text);
+    json_decref(answer);
+}
+
+static void the_matrix_tells_three_kinds_apart(void **state)
+{
+    struct fixture *f = *state;
+    json_t *answer;
+
+    store_run(f, (struct spec){.date_ms = DAY0 - 1, .timed_only = true});
+    store_run(f, (struct spec){.date_ms = DAY0});
+    store_run(f, (struct spec){.date_ms = DAY0 + 5, .timed_only = true});
+    store_run(f, (struct spec){.date_ms = DAY0 + 6, .driver = "595.84", .cuda = ""});
+    store_run(f, (struct spec){.date_ms = DAY0, .device = DEVICE_B, .source = RL_IMPORTED});
+    store_run(f, (struct spec){.date_ms = DAY0, .device = DEVICE_B, .source = RL_REPLAYED});
+    store_run(f, (struct spec){.date_ms = DAY0, .device = DEVICE_B, .driver = "1", .outcome = RL_REFUSED});
+    store_run(f, (struct spec){.date_ms = DAY0, .device = DEVICE_B, .driver = "1", .outcome = RL_PARTIAL});
+    store_run(f, (struct spec){.date_ms = DAY0 - 365 * TREND_DAY_MS, .driver = "400"}); /* one day too old */
+    store_run(f, (struct spec){.date_ms = DAY0 - 364 * TREND_DAY_MS});
+    expect_matrix(f, (struct store_matrix_query){0},
+                  "NVIDIA H200 580.1/13.0: 2023-10-06=c1,0 2024-10-03=t0,1 2024-10-04=c1,1; "
+                  "NVIDIA H200 595.84/-: 2024-10-04=c1,0; Tesla T4 580.1/13.0: 2024-10-04=c1,0; ");
+    expect_matrix(f, (struct store_matrix_query){.source = "any", .device = DEVICE_B},
+                  "Tesla T4 580.1/13.0: 2024-10-04=c2,0; ");
+    expect_matrix(f, (struct store_matrix_query){.source = "replayed"}, "Tesla T4 580.1/13.0: 2024-10-04=c1,0; ");
+    expect_matrix(f, (struct store_matrix_query){.until_ms = DAY0}, /* exclusive */
+                  "NVIDIA H200 580.1/13.0: 2023-10-06=c1,0 2024-10-03=t0,1; NVIDIA H200 400/13.0: 2023-10-05=c1,0; ");
+    expect_matrix(f, (struct store_matrix_query){.since_ms = DAY0 - 1, .until_ms = DAY0},
+                  "NVIDIA H200 580.1/13.0: 2024-10-03=t0,1; ");
+    expect_matrix(f, (struct store_matrix_query){.device = "GPU-none"}, "");
+    answer = matrix(f, (struct store_matrix_query){0});
+    assert_string_equal(text_at(answer, "since"), "2023-10-06");
+    assert_string_equal(text_at(answer, "until"), "2024-10-05");
+    assert_non_null(text_at(json_object_get(json_array_get(json_object_get(answer, "rows"), 1), "why"), "cuda"));
+    json_decref(answer);
+    reopen_fixture(f); /* the same order from the file */
+    expect_matrix(f, (struct store_matrix_query){.since_ms = DAY0},
+                  "NVIDIA H200 580.1/13.0: 2024-10-04=c1,1; NVIDIA H200 595.84/-: 2024-10-04=c1,0; "
+                  "Tesla T4 580.1/13.0: 2024-10-04=c1,0; ");
+}
+
+static uint32_t random_next(uint32_t *seed)
+{
+    *seed = *seed * 1664525u + 1013904223u;
+    return *seed >> 8;
+}
+
+/* Many series, so that the days are read across all of them, against counting. */
+static void a_wide_matrix_equals_counting(void **state)
+{
+    struct fixture *f = *state;
+    static int backed[40][2][10], timed[40][2][10];
+    char driver[8];
+    uint32_t seed = 7;
+    json_t *answer, *row, *cell;
+    size_t i, k;
+    int cells = 0, expected = 0;
+
+    for (int n = 0; n < 700; n++) {
+        int d = (int)(random_next(&seed) % 40), c = (int)(random_next(&seed) % 2), t = (int)(random_next(&seed) % 10);
+        bool timed_only = random_next(&seed) % 2;
+
+        snprintf(driver, sizeof driver, "%d", d);
+        store_run(f, (struct spec){.date_ms = DAY0 + t * TREND_DAY_MS + n,
+                                   .driver = driver,
+                                   .cuda = c == 0 ? "12.6" : "13.0",
+                                   .timed_only = timed_only});
+        (timed_only ? timed : backed)[d][c][t]++;
+    }
+    assert_true(f->store->series.count > 64);
+    answer = matrix(f, (struct store_matrix_query){.since_ms = DAY0, .until_ms = DAY0 + 10 * TREND_DAY_MS});
+    json_array_foreach(json_object_get(answer, "rows"), i, row)
+    {
+        int d = (int)strtol(text_at(row, "driver"), NULL, 10), c = strcmp(text_at(row, "cuda"), "13.0") == 0;
+
+        json_array_foreach(json_object_get(row, "cells"), k, cell)
+        {
+            int t = (int)(strtol(text_at(cell, "day") + 8, NULL, 10) - 4);
+
+            assert_int_equal(int_of(cell, "counter_backed"), backed[d][c][t]);
+            assert_int_equal(int_of(cell, "timed_only"), timed[d][c][t]);
+            cells++;
+        }
+    }
+    for (int n = 0; n < 800; n++)
+        expected += backed[n / 20][n / 10 % 2][n % 10] + timed[n / 20][n / 10 % 2][n % 10] > 0;
+    assert_int_equal(cells, expected);
+    json_decref(answer);
+}
+
+static void what_the_matrix_refuses(void **state)
+{
+    struct fixture *f = *state;
+    struct rl_buf out;
+    struct store_matrix_query query = {.source = "Measured", .now_ms = DAY0};
+
+    rl_buf_init(&out, 100);
+    rl_buf_puts(&out, "before");
+    FAILS(f, RL_E_BAD_FIELD, store_history_matrix(f->store, &query, &out, &f->err));
+    assert_string_equal(f->err.field, "source");
+    query = (struct store_matrix_query){.since_ms = DAY0, .until_ms = DAY0, .now_ms = DAY0};
+    FAILS(f, RL_E_BAD_FIELD, store_history_matrix(f->store, &query, &out, &f->err));
+    query = (struct store_matrix_query){.since_ms = 1, .until_ms = DAY0, .now_ms = DAY0};
+    FAILS(f, RL_E_BAD_FIELD, store_history_matrix(f->store, &query, &out, &f->err));
+    assert_string_equal(f->err.field, "since");
+    for (int i = 0; i < 3; i++)
+        store_run(f, (struct spec){.date_ms = DAY0 - i * TREND_DAY_MS});
+    query = (struct store_matrix_query){.now_ms = DAY0};
+    FAILS(f, RL_E_NO_MEMORY, store_history_matrix(f->store, &query, &out, &f->err));
+    assert_string_equal(out.data, "before");
+    rl_buf_free(&out);
+}
+
+/* ---- the noise band ---- */
+
+static void a_band_is_median_and_three_scaled_mads(void **state)
+{
+    struct baseline *baseline = calloc(1, sizeof *baseline);
+    double kept[BASELINE_MAX], distances[BASELINE_MAX], values[700];
+    uint32_t seed = 3;
+
+    (void)state;
+    assert_non_null(baseline);
+    for (size_t n = 0; n < 700; n++) {
+        size_t count = n + 1 < BASELINE_MAX ? n + 1 : BASELINE_MAX;
+        struct band band;
+        double middle, mad;
+
+        values[n] = random_next(&seed) % 50 + (n % 3 == 0 ? 0.25 : 0); /* with ties */
+        baseline_add(baseline, values[n]);
+        memcpy(kept, values + n + 1 - count, count * sizeof *kept);
+        rl_sort_doubles(kept, count);
+        middle = rl_quantile_sorted(kept, count, 0.5);
+        for (size_t i = 0; i < count; i++)
+            distances[i] = fabs(kept[i] - middle);
+        rl_sort_doubles(distances, count);
+        mad = rl_quantile_sorted(distances, count, 0.5);
+        band = baseline_band(baseline);
+        assert_int_equal(baseline->count, count);
+        assert_true(band.median == middle);
+        assert_true(fabs(band.low - (middle - 3 * 1.4826 * mad)) < 1e-9);
+        assert_true(fabs(band.high - (middle + 3 * 1.4826 * mad)) < 1e-9);
+    }
+    free(baseline);
+}
+
+/* ---- trends ---- */
+
+static json_t *trend(struct fixture *f, struct store_trend_query query)
+{
+    struct rl_buf out;
+    json_t *answer;
+
+    query.device = query.device != NULL ? query.device : DEVICE_A;
+    query.kernel = query.kernel != NULL ? query.kernel : "vector_add";
+    query.state = query.state != NULL ? query.state : "warm";
+    query.now_ms = DAY0 + 100 * TREND_DAY_MS;
+    rl_buf_init(&out, 1 << 22);
+    OK(f, store_history_trend(f->store, &query, &out, &f->err));
+    answer = parse(out.data);
+    rl_buf_free(&out);
+    return answer;
+}
+static json_t *point_at(const json_t *answer, size_t index)
+{
+    json_t *point = json_array_get(json_object_get(answer, "points"), index);
+
+    assert_non_null(point);
+    return point;
+}
+static double real_of(const json_t *object, const char *key)
+{
+    assert_true(json_is_number(json_object_get(object, key)));
+    return json_number_value(json_object_get(object, key));
+}
+
+static void a_trend_is_days_with_what_came_before(void **state)
+{
+    struct fixture *f = *state;
+    json_t *answer, *point, *band;
+
+    for (int day = 0; day < 4; day++) {
+        for (int i = 0; i < 3; i++)
+            store_run(f, (struct spec){.date_ms = DAY0 + day * TREND_DAY_MS + i * 1000,
+                                       .time_s = 1e-5 * (100 + i)}); /* 100, 101, 102 */
+    }
+    store_run(f, (struct spec){.date_ms = DAY0 + 9 * TREND_DAY_MS, .time_s = 1.2e-3});
+    answer = trend(f, (struct store_trend_query){0});
+    assert_int_equal(json_array_size(json_object_get(answer, "points")), 5);
+    assert_string_equal(text_at(answer, "metric"), "time_s");
+    assert_string_equal(text_at(answer, "unit"), "s");
+    point = point_at(answer, 0);
+    assert_string_equal(text_at(point, "day"), "2024-10-04");
+    assert_string_equal(text_at(point, "newest_run"), "3");
+    assert_true(json_is_null(json_object_get(point, "band")));
+    assert_non_null(text_at(json_object_get(point, "why"), "band"));
+    assert_non_null(text_at(json_object_get(point, "why"), "outside"));
+    assert_true(fabs(real_of(point, "median") - 1.01e-3) < 1e-12);
+    assert_true(fabs(real_of(point, "min") - 1.00e-3) < 1e-12);
+    assert_true(fabs(real_of(point, "max") - 1.02e-3) < 1e-12);
+    assert_int_equal(int_of(point, "runs"), 3);
+    assert_true(json_is_null(json_object_get(point_at(answer, 1), "band"))); /* three runs are too few */
+    point = point_at(answer, 2);
+    band = json_object_get(point, "band");
+    assert_int_equal(int_of(band, "runs"), 6); /* 100 100 101 101 102 102: median 101, MAD 1 */
+    assert_true(fabs(real_of(band, "median") - 1.01e-3) < 1e-12);
+    assert_true(fabs(real_of(band, "high") - (1.01e-3 + 3 * 1.4826e-5)) < 1e-11);
+    assert_true(json_is_false(json_object_get(point, "outside")));
+    point = point_at(answer, 4);
+    assert_int_equal(int_of(json_object_get(point, "band"), "runs"), 12);
+    assert_true(json_is_true(json_object_get(point, "outside")));
+    json_decref(answer);
+    answer =
+        trend(f, (struct store_trend_query){.since_ms = DAY0 + 3 * TREND_DAY_MS, .until_ms = DAY0 + 4 * TREND_DAY_MS});
+    assert_int_equal(json_array_size(json_object_get(answer, "points")), 1); /* its band from before since */
+    assert_int_equal(int_of(json_object_get(point_at(answer, 0), "band"), "runs"), 9);
+    json_decref(answer);
+}
+
+static void a_change_becomes_the_baseline_when_accepted(void **state)
+{
+    struct fixture *f = *state;
+    json_t *answer;
+    int64_t changed = 0;
+
+    for (int day = 0; day < 20; day++) {
+        int64_t id = store_run(f, (struct spec){.date_ms = DAY0 + day * TREND_DAY_MS,
+                                                .time_s = (day < 10 ? 1e-3 : 1.1e-3) + day % 3 * 1e-6});
+
+        changed = day == 10 ? id : changed;
+    }
+    answer = trend(f, (struct store_trend_query){0});
+    for (size_t i = 5; i < 20; i++) /* nobody accepted it: it stays outside */
+        assert_int_equal(json_is_true(json_object_get(point_at(answer, i), "outside")), i >= 10);
+    assert_int_equal(int_of(json_object_get(point_at(answer, 19), "band"), "runs"), 10);
+    json_decref(answer);
+    assert_int_equal(changed, 11);
+    assert_int_equal(
+        sqlite3_exec(f->store->db,
+                     "INSERT INTO note VALUES (11, 1, '', 'uid:1', 0); INSERT INTO accepted SELECT 11, id, 'warm' FROM "
+                     "unit WHERE name = 'vector_add'",
+                     NULL, NULL, NULL),
+        SQLITE_OK);
+    answer = trend(f, (struct store_trend_query){0});
+    for (size_t i = 0; i < 20; i++) {
+        json_t *point = point_at(answer, i);
+
+        assert_int_equal(json_is_true(json_object_get(point, "accepted")), i == 10);
+        assert_false(json_is_true(json_object_get(point, "outside")));
+        assert_int_equal(json_is_null(json_object_get(point, "band")), i < 5 || (i >= 10 && i < 15));
+    }
+    json_decref(answer);
+    answer = trend(f, (struct store_trend_query){.state = "cold"}); /* another state is not concerned */
+    assert_false(json_is_true(json_object_get(point_at(answer, 10), "accepted")));
+    json_decref(answer);
+}
+
+static void an_accepted_change_divides_its_day(void **state)
+{
+    struct fixture *f = *state;
+    json_t *answer;
+
+    for (int i = 0; i < 8; i++)
+        store_run(f, (struct spec){.date_ms = DAY0 + i * 1000, .time_s = i < 6 ? 1e-3 : 2e-3});
+    assert_int_equal(
+        sqlite3_exec(f->store->db,
+                     "INSERT INTO note VALUES (7, 1, '', 'uid:1', 0); INSERT INTO accepted SELECT 7, id, 'warm' FROM "
+                     "unit WHERE name = 'vector_add'",
+                     NULL, NULL, NULL),
+        SQLITE_OK);
+    answer = trend(f, (struct store_trend_query){0});
+    assert_int_equal(json_array_size(json_object_get(answer, "points")), 2);
+    assert_int_equal(int_of(point_at(answer, 0), "runs"), 6);
+    assert_int_equal(int_of(point_at(answer, 1), "runs"), 2);
+    assert_true(fabs(real_of(point_at(answer, 1), "median") - 2e-3) < 1e-12);
+    assert_true(json_is_true(json_object_get(point_at(answer, 1), "accepted")));
+    json_decref(answer);
+}
+
+static void points_are_told_apart_by_driver_and_cuda(void **state)
+{
+    struct fixture *f = *state;
+    json_t *answer;
+
+    store_run(f, (struct spec){.date_ms = DAY0, .driver = "1"});
+    store_run(f, (struct spec){.date_ms = DAY0 + 1, .driver = "2"});
+    store_run(f, (struct spec){.date_ms = DAY0 + 2, .driver = "1", .timed_only = true}); /* the same point */
+    store_run(f, (struct spec){.date_ms = DAY0 + 3, .driver = "1", .cuda = "12.6"});
+    store_run(f, (struct spec){.date_ms = DAY0 + 4, .driver = "1", .flag = "shared"}); /* none of these */
+    store_run(f, (struct spec){.date_ms = DAY0 + 5, .driver = "1", .source = RL_REPLAYED});
+    store_run(f, (struct spec){.date_ms = DAY0 + 6, .driver = "1", .outcome = RL_PARTIAL});
+    store_run(f, (struct spec){.date_ms = DAY0 + 7, .driver = "1", .method = 2});
+    store_run(f, (struct spec){.date_ms = DAY0 + 8, .driver = "1", .device = DEVICE_B});
+    answer = trend(f, (struct store_trend_query){0});
+    assert_int_equal(json_array_size(json_object_get(answer, "points")), 3);
+    assert_string_equal(text_at(point_at(answer, 0), "driver"), "1");
+    assert_int_equal(int_of(point_at(answer, 0), "runs"), 2);
+    assert_string_equal(text_at(point_at(answer, 0), "newest_run"), "3");
+    assert_string_equal(text_at(point_at(answer, 1), "driver"), "2");
+    assert_string_equal(text_at(point_at(answer, 2), "cuda"), "12.6");
+    json_decref(answer);
+    answer = trend(f, (struct store_trend_query){.driver = "2"});
+    assert_int_equal(json_array_size(json_object_get(answer, "points")), 1);
+    json_decref(answer);
+    answer = trend(f, (struct store_trend_query){.source = "any", .method_version = 2});
+    assert_int_equal(json_array_size(json_object_get(answer, "points")), 1);
+    json_decref(answer);
+    answer = trend(f, (struct store_trend_query){.sizes = "scaled"});
+    assert_int_equal(json_array_size(json_object_get(answer, "points")), 0);
+    json_decref(answer);
+}
+
+static void metrics_and_their_unknowns(void **state)
+{
+    static const struct {
+        const char *kernel, *state, *metric;
+        double value;
+    } cases[] = {
+        {"vector_add", "warm", "time_s", 47.1e-6},
+        {"vector_add", "cold", "dram_bytes", 201.5e6},
+        {"vector_add", "cold", "dram_per_ask", 201.5e6 / 201326592},
+        {"vector_add", "warm", "percent_of_ceiling", 201.3e6 / 47.1e-6 / 4.27e12 * 100},
+        {"dram_copy", "warm", NULL, 4.27e12},
+        {"fp32_fma", "warm", "value", 60e12},
+    };
+    struct fixture *f = *state;
+    struct rl_buf out;
+    struct store_trend_query query = {.device = DEVICE_A, .kernel = "vector_add", .state = "warm", .now_ms = DAY0};
+    json_t *answer;
+
+    for (int i = 0; i < 30; i++)
+        store_run(f, (struct spec){.date_ms = DAY0 + i});
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        answer = trend(f, (struct store_trend_query){
+                              .kernel = cases[i].kernel, .state = cases[i].state, .metric = cases[i].metric});
+        assert_true(fabs(real_of(point_at(answer, 0), "median") / cases[i].value - 1) < 1e-6);
+        assert_int_equal(int_of(point_at(answer, 0), "runs"), 30);
+        assert_int_equal(int_of(point_at(answer, 0), "used"), 24);
+        json_decref(answer);
+    }
+    answer = trend(f, (struct store_trend_query){.kernel = "fp32_fma", .metric = "dram_bytes"});
+    assert_int_equal(int_of(point_at(answer, 0), "used"), 0);
+    assert_true(json_is_null(json_object_get(point_at(answer, 0), "median")));
+    assert_int_equal(json_object_size(json_object_get(point_at(answer, 0), "why")), 5);
+    json_decref(answer);
+    rl_buf_init(&out, 1 << 20);
+    query.metric = "speed";
+    FAILS(f, RL_E_BAD_FIELD, store_history_trend(f->store, &query, &out, &f->err));
+    assert_string_equal(f->err.field, "metric");
+    query.metric = "value"; /* which no kernel has */
+    FAILS(f, RL_E_NOT_FOUND, store_history_trend(f->store, &query, &out, &f->err));
+    query.metric = "time_s";
+    query.kernel = "dram_copy";
+    FAILS(f, RL_E_BAD_FIELD, store_history_trend(f->store, &query, &out, &f->err));
+    query.metric = NULL;
+    query.kernel = "none";
+    FAILS(f, RL_E_NOT_FOUND, store_history_trend(f->store, &query, &out, &f->err));
+    assert_string_equal(f->err.field, "kernel");
+    query.kernel = "vector_add";
+    query.state = "hot";
+    FAILS(f, RL_E_BAD_FIELD, store_history_trend(f->store, &query, &out, &f->err));
+    query.state = "warm";
+    query.device = "GPU-none";
+    FAILS(f, RL_E_NOT_FOUND, store_history_trend(f->store, &query, &out, &f->err));
+    assert_string_equal(f->err.field, "device");
+    assert_int_equal(out.len, 0);
+    rl_buf_free(&out);
+}
+
+/* ---- draws ---- */
+
+static void draws_are_the_newest_eligible_runs(void **state)
+{
+    struct fixture *f = *state;
+    struct store_side side = {.device = DEVICE_A, .sizes = "course", .driver = "1", .limit = 3};
+    struct store_draws draws;
+
+    store_run(f, (struct spec){.date_ms = DAY0 + 5, .driver = "1"});                     /* 1 */
+    store_run(f, (struct spec){.date_ms = DAY0 + 1, .driver = "1", .timed_only = true}); /* 2 */
+    store_run(f, (struct spec){.date_ms = DAY0 + 3, .driver = "1", .cuda = "12.6"});     /* 3 */
+    store_run(f, (struct spec){.date_ms = DAY0 + 5, .driver = "1", .timed_only = true}); /* 4 */
+    store_run(f, (struct spec){.date_ms = DAY0 + 9, .driver = "1", .flag = "throttled"});
+    store_run(f, (struct spec){.date_ms = DAY0 + 9, .driver = "1", .outcome = RL_REFUSED});
+    store_run(f, (struct spec){.date_ms = DAY0 + 9, .driver = "2"}); /* 7 */
+    store_run(f, (struct spec){.date_ms = DAY0 + 9, .driver = "1", .source = RL_REPLAYED});
+    store_run(f, (struct spec){.date_ms = DAY0 + 9, .driver = "1", .device = DEVICE_B});
+    OK(f, store_history_draws(f->store, &side, &draws, &f->err));
+    assert_int_equal(draws.count, 3);
+    assert_int_equal(draws.draws[0].run_id, 4);
+    assert_int_equal(draws.draws[1].run_id, 1);
+    assert_int_equal(draws.draws[2].run_id, 3);
+    assert_string_equal(draws.draws[2].cuda, "12.6");
+    store_draws_fini(&draws);
+    side.cuda = "13.0";
+    side.before_ms = DAY0 + 5;
+    OK(f, store_history_draws(f->store, &side, &draws, &f->err));
+    assert_int_equal(draws.count, 1);
+    assert_int_equal(draws.draws[0].run_id, 2);
+    store_draws_fini(&draws);
+    side = (struct store_side){.device = DEVICE_A, .sizes = "course", .limit = 100}; /* any driver: history's spread */
+    OK(f, store_history_draws(f->store, &side, &draws, &f->err));
+    assert_int_equal(draws.count, 5);
+    assert_int_equal(draws.draws[0].run_id, 7);
+    store_draws_fini(&draws);
+    side.sizes = "scaled";
+    OK(f, store_history_draws(f->store, &side, &draws, &f->err));
+    assert_int_equal(draws.count, 0);
+    store_draws_fini(&draws);
+    side.sizes = "course";
+    store_run(f, (struct spec){.date_ms = DAY0, .method = 2}); /* older, and of a newer method */
+    OK(f, store_history_draws(f->store, &side, &draws, &f->err));
+    assert_int_equal(draws.count, 1);
+    assert_int_equal(draws.draws[0].method_version, 2);
+    store_draws_fini(&draws);
+    side.method_version = 1;
+    OK(f, store_history_draws(f->store, &side, &draws, &f->err));
+    assert_int_equal(draws.count, 5);
+    store_draws_fini(&draws);
+}
+
+static void draws_equal_sorting(void **state)
+{
+    struct fixture *f = *state;
+    int64_t dates[120];
+    uint32_t seed = 11;
+    struct store_draws draws;
+
+    for (int i = 0; i < 120; i++) {
+        dates[i] = DAY0 + random_next(&seed) % 50 * 60000;
+        store_run(f, (struct spec){.date_ms = dates[i],
+                                   .driver = random_next(&seed) % 2 ? "1" : "2",
+                                   .timed_only = random_next(&seed) % 2});
+    }
+    for (int limit = 1; limit <= 100; limit += 11) {
+        struct store_side side = {.device = DEVICE_A, .sizes = "course", .limit = limit};
+
+        OK(f, store_history_draws(f->store, &side, &draws, &f->err));
+        assert_int_equal(draws.count, limit);
+        for (int i = 0; i < limit; i++) {
+            int newer = 0;
+            int64_t id = draws.draws[i].run_id;
+
+            for (int k = 0; k < 120; k++)
+                newer += dates[k] > dates[id - 1] || (dates[k] == dates[id - 1] && k + 1 > id);
+            assert_int_equal(newer, i);
+        }
+        store_draws_fini(&draws);
+    }
+}
+
+static void a_draw_says_what_is_known(void **state)
+{
+    struct fixture *f = *state;
+    int64_t ids[] = {2, 1};
+    struct store_side side = {.runs = ids, .run_count = 2};
+    struct store_draws draws;
+    const struct store_draw *draw;
+    int found = 0;
+
+    store_run(f, (struct spec){.date_ms = DAY0});
+    store_run(f, (struct spec){.date_ms = DAY0, .flag = "shared", .outcome = RL_PARTIAL});
+    OK(f, store_history_draws(f->store, &side, &draws, &f->err));
+    assert_int_equal(draws.count, 2);
+    draw = &draws.draws[0];
+    assert_int_equal(draw->run_id, 2);
+    assert_false(draw->eligible);
+    assert_int_equal(draw->flags, STORE_RUN_SHARED);
+    assert_string_equal(draw->outcome, "partial");
+    draw = &draws.draws[1];
+    assert_true(draw->eligible);
+    assert_string_equal(draw->device, DEVICE_A);
+    assert_int_equal(draw->ecc, 1);
+    assert_null(draw->mig);
+    assert_true(draw->power_limit_w == 700);
+    assert_true(draw->floor_dram_bytes == 100);
+    assert_string_equal(draw->build, "0.1.0+test");
+    assert_int_equal(draw->row_count, 5);
+    for (size_t i = 0; i < draw->row_count; i++) {
+        const struct store_draw_row *row = &draw->rows[i];
+
+        if (strcmp(row->unit, "vector_add") == 0 && row->state == RL_COLD) {
+            assert_false(row->ceiling);
+            assert_int_equal(row->launches, 1);
+            assert_true(row->time_s == 55e-6 && row->dram_bytes == 174.3e6 && row->settled_bytes == 201.5e6);
+            assert_int_equal(row->ask_bytes, 201326592);
+            assert_int_equal(row->flags, STORE_ROW_WRITEBACK_UNPAID);
+            assert_true(isnan(row->sm_hz) && isnan(row->value));
+            assert_non_null(row->bound);
+            found |= 1;
+        }
+        if (strcmp(row->unit, "fp32_fma") == 0) {
+            assert_true(row->ceiling && row->value == 60e12 && isnan(row->time_s) && row->ask_bytes == -1);
+            assert_null(row->bound);
+            found |= 2;
+        }
+    }
+    assert_int_equal(found, 3);
+    store_draws_fini(&draws);
+    ids[1] = 2;
+    FAILS(f, RL_E_BAD_FIELD, store_history_draws(f->store, &side, &draws, &f->err));
+    ids[1] = 77;
+    FAILS(f, RL_E_NOT_FOUND, store_history_draws(f->store, &side, &draws, &f->err));
+    assert_non_null(strstr(f->err.message, "77"));
+    side.run_count = 0;
+    FAILS(f, RL_E_BAD_FIELD, store_history_draws(f->store, &side, &draws, &f->err));
+    side = (struct store_side){.device = DEVICE_A, .sizes = "course", .limit = STORE_DRAWS_MAX + 1};
+    FAILS(f, RL_E_BAD_FIELD, store_history_draws(f->store, &side, &draws, &f->err));
+}
+
+#define WITH_STORE(test) cmocka_unit_test_setup_teardown(test, setup_store, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_STORE(the_matrix_tells_three_kinds_apart),
+        WITH_STORE(a_wide_matrix_equals_counting),
+        WITH_STORE(what_the_matrix_refuses),
+        cmocka_unit_test(a_band_is_median_and_three_scaled_mads),
+        WITH_STORE(a_trend_is_days_with_what_came_before),
+        WITH_STORE(a_change_becomes_the_baseline_when_accepted),
+        WITH_STORE(an_accepted_change_divides_its_day),
+        WITH_STORE(points_are_told_apart_by_driver_and_cuda),
+        WITH_STORE(metrics_and_their_unknowns),
+        WITH_STORE(draws_are_the_newest_eligible_runs),
+        WITH_STORE(draws_equal_sorting),
+        WITH_STORE(a_draw_says_what_is_known),
+    };
+
+    return cmocka_run_group_tests_name("store: matrix, trends, draws", tests, NULL, NULL);
+}
