@@ -1,0 +1,253 @@
+/* An import from end to end: which files go together, and in which order they become a run. */
+#include "import.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "import_internal.h"
+#include "kernels/catalogue.h"
+#include "record/derive.h"
+
+const char *import_kind_name(enum import_kind kind)
+{
+    static const char *const names[IMPORT_KIND_COUNT] = {"ncu", "timings", "recording", "record"};
+    return names[kind];
+}
+
+const struct import_file *import_file_of(const struct import_request *request, enum import_kind kind)
+{
+    for (size_t i = 0; i < request->file_count; i++)
+        if (request->files[i].kind == kind)
+            return &request->files[i];
+    return NULL;
+}
+
+void import_blank_row(struct rl_row *row, const char *why)
+{
+    *row = (struct rl_row){0};
+    rl_row_unknown(row, why);
+    row->launch.dims_why = row->launch.shared_why = why;
+}
+
+int import_add_file(struct import *import, const struct import_file *file, const char *format)
+{
+    struct rl_run *run = import->run;
+    char hex[65];
+    if (run->import.files == NULL)
+        run->import.files = rl_arena_array(run->arena, 4, sizeof *run->import.files);
+    rl_sha256_hex(file->data, file->len, hex);
+    struct rl_import_file added = {import_kind_name(file->kind), rl_arena_strdup(run->arena, format),
+                                   (int64_t)file->len, rl_arena_strdup(run->arena, hex)};
+    if (run->import.files == NULL || added.format == NULL || added.sha256 == NULL)
+        return rl_fail(import->err, RL_E_NO_MEMORY, added.kind, "no memory for the import");
+    run->import.files[run->import.file_count++] = added;
+    return 0;
+}
+
+/* Each kind once; a recording and a record each alone. */
+static int check_files(const struct import_request *request, struct rl_err *err)
+{
+    size_t seen[IMPORT_KIND_COUNT] = {0};
+    for (size_t i = 0; i < request->file_count; i++) {
+        const char *kind = import_kind_name(request->files[i].kind);
+        if (++seen[request->files[i].kind] > 1)
+            return rl_fail(err, RL_E_BAD_FIELD, kind, "%s is given twice", kind);
+        if (request->files[i].len > IMPORT_FILE_MAX)
+            return rl_fail(err, RL_E_TOO_LARGE, kind, "%s has %zu bytes; at most %u are read", kind,
+                           request->files[i].len, IMPORT_FILE_MAX);
+    }
+    if (request->file_count == 0)
+        return rl_fail(err, RL_E_BAD_FIELD, "ncu", "nothing to import: give ncu, timings or both, or a recording");
+    if ((seen[IMPORT_RECORDING] > 0 || seen[IMPORT_RECORD] > 0) && request->file_count > 1)
+        return rl_fail(err, RL_E_BAD_FIELD, seen[IMPORT_RECORDING] > 0 ? "recording" : "record",
+                       "a recording, or a record, is imported alone: it has its times and bytes");
+    return 0;
+}
+
+/* ---- rows of a counter file alone ---- */
+
+static bool only_group_of(const struct import_table *table, const char *id)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < table->group_count; i++)
+        found += strcmp(table->groups[i].base, id) == 0;
+    return found == 1;
+}
+
+/* A row's id: the catalogue's where the function has its name, else the name as given, with its shape where one name
+ * has several. */
+static const char *row_name(struct import *import, const struct import_table *table, const struct import_group *group)
+{
+    const struct rl_unit *unit = rl_unit_find(group->base);
+    size_t same = 0;
+    if (unit != NULL && unit->kind == RL_UNIT_KERNEL && only_group_of(table, group->base))
+        return unit->id;
+    for (size_t i = 0; i < table->group_count; i++)
+        same += strcmp(table->groups[i].name, group->name) == 0;
+    if (same == 1)
+        return rl_arena_strdup(import->run->arena, group->name);
+    return rl_arena_printf(import->run->arena, "%.*s @ (%lld, %lld, %lld)x(%lld, %lld, %lld)",
+                           (int)(IMPORT_NAME_MAX - 128), group->name, (long long)group->grid[0],
+                           (long long)group->grid[1], (long long)group->grid[2], (long long)group->block[0],
+                           (long long)group->block[1], (long long)group->block[2]);
+}
+
+static int rows_of_counters(struct import *import, struct import_table *table)
+{
+    struct rl_run *run = import->run;
+    if (table->group_count > IMPORT_ROWS_MAX)
+        return rl_fail(import->err, RL_E_TOO_LARGE, "ncu",
+                       "%s: has %zu kernels (by name, grid and block); at most %u make a run: profile fewer with "
+                       "--kernel-name, or name those wanted by timings",
+                       table->name, table->group_count, IMPORT_ROWS_MAX);
+    run->rows = rl_arena_array(run->arena, table->group_count, sizeof *run->rows);
+    if (run->rows == NULL)
+        return rl_fail(import->err, RL_E_NO_MEMORY, "ncu", "no memory for %zu kernels", table->group_count);
+    for (size_t i = 0; i < table->group_count; i++) {
+        struct rl_row *row = &run->rows[i];
+        import_blank_row(row, "the imported files do not say");
+        row->kernel = row_name(import, table, &table->groups[i]);
+        const struct rl_unit *unit = row->kernel != NULL ? rl_unit_find(row->kernel) : NULL;
+        row->title = unit != NULL ? unit->title : row->kernel;
+        if (row->kernel == NULL)
+            return rl_fail(import->err, RL_E_NO_MEMORY, "ncu", "no memory for the kernels' names");
+        if (rl_run_row(run, row->kernel) != NULL)
+            return rl_fail(import->err, RL_E_IMPORT_DISAGREES, "ncu",
+                           "%s: two kernels have names that are equal as far as they are kept", table->name);
+        run->row_count++;
+    }
+    return 0;
+}
+
+/* ---- the run as a whole ---- */
+
+static bool is_suite(const struct rl_run *run)
+{
+    for (size_t i = 0; i < run->row_count; i++) {
+        const struct rl_unit *unit = rl_unit_find(run->rows[i].kernel);
+        if (unit == NULL || unit->kind != RL_UNIT_KERNEL)
+            return false;
+    }
+    return true;
+}
+
+static bool all_timed(const struct rl_run *run)
+{
+    for (size_t i = 0; i < run->row_count; i++)
+        for (enum rl_state state = 0; state < RL_ROW_STATES; state++)
+            if (run->rows[i].state[state].present && !rl_is_known(run->rows[i].state[state].time_s.median))
+                return false;
+    return true;
+}
+
+static void begin_run(struct import *import)
+{
+    static const char why[] = "the imported files do not say";
+    struct rl_run *run = import->run;
+    const char *sizes = import->request->fields.sizes;
+    run->source = RL_IMPORTED;
+    run->suite = "verify";
+    run->sizes = sizes != NULL ? rl_arena_strdup(run->arena, sizes) : "other";
+    run->device.name = run->device.id = "unknown";
+    rl_device_unknown(&run->device, why);
+    rl_environment_unknown(&run->environment, why);
+    run->environment.build = "roofline-import " RL_BUILD_ID;
+    run->environment.method_version = RL_METHOD_VERSION;
+    rl_counters_unknown(&run->counters, "an import has no counter session of its own");
+    run->counters.status = "off";
+    run->counters.why = (struct rl_text){"no counter file was imported", NULL};
+    run->ridge_flop_per_byte = rl_unknown(why);
+}
+
+static int import_counters_and_timings(struct import *import)
+{
+    const struct import_file *ncu = import_file_of(import->request, IMPORT_NCU);
+    const struct import_file *timings = import_file_of(import->request, IMPORT_TIMINGS);
+    struct import_table *table = NULL;
+    int rc = -1;
+    if (timings != NULL && import_timings(import, timings) != 0)
+        return -1;
+    if (ncu != NULL) {
+        struct import_text text = {0};
+        table = rl_arena_alloc(import->arena, sizeof *table);
+        if (table == NULL)
+            return rl_fail(import->err, RL_E_NO_MEMORY, "ncu", "no memory for the counter file");
+        table->arena = import->arena;
+        if (import_text_decode(ncu, &text, import->err) != 0)
+            return -1;
+        rc = import_table_read(ncu, &text, table, import->err);
+        if (rc == 0)
+            rc = import_table_values(ncu, table, import->err);
+        char format[256];
+        snprintf(format, sizeof format, "Nsight Compute CSV, %s, %s, %zu launches, %s",
+                 strcmp(table->shape != NULL ? table->shape : "", "raw") == 0 ? "raw page (one launch a row)"
+                                                                              : "one metric a row",
+                 text.encoding, table->launch_count, import_number_words(table->format));
+        free(text.data);
+        if (rc != 0 || import_add_file(import, ncu, format) != 0)
+            return -1;
+    }
+    if (import->document ? import_agree(import, table) != 0 : import_identify(import, table) != 0)
+        return -1;
+    if (timings == NULL && rows_of_counters(import, table) != 0)
+        return -1;
+    for (size_t i = 0; i < import->run->row_count && !import->document; i++)
+        if (import_work(import, &import->run->rows[i], table) != 0)
+            return -1;
+    return table != NULL ? import_merge(import, table) : 0;
+}
+
+static int finish_run(struct import *import)
+{
+    struct rl_run *run = import->run;
+    if (!is_suite(run))
+        run->suite = "import";
+    if (run->outcome == RL_OK && !all_timed(run)) {
+        run->outcome = RL_PARTIAL;
+        if (rl_strings_add(run->arena, &run->outcome_reasons, "kernels have no times: none were imported") != 0)
+            return rl_fail(import->err, RL_E_NO_MEMORY, NULL, "no memory for the import");
+    }
+    rl_derive(run);
+    return 0;
+}
+
+int import_make(const struct import_request *request, struct import_result *ret, struct rl_err *err)
+{
+    struct rl_err own;
+    struct import import = {.request = request, .err = err != NULL ? err : &own};
+    int rc = -1;
+    if (check_files(request, import.err) != 0 || import_fields_check(&import) != 0)
+        return -1;
+    import.arena = rl_arena_new(IMPORT_ARENA_MAX);
+    import.run = rl_run_new();
+    if (import.arena == NULL || import.run == NULL) {
+        rl_fail(import.err, RL_E_NO_MEMORY, NULL, "no memory for an import");
+        goto out;
+    }
+    begin_run(&import);
+    import.run->import.present = true;
+    if (import_file_of(request, IMPORT_RECORD) != NULL)
+        rc = import_record(&import, import_file_of(request, IMPORT_RECORD));
+    else if (import_file_of(request, IMPORT_RECORDING) != NULL)
+        rc = import_recording(&import, import_file_of(request, IMPORT_RECORDING));
+    else
+        rc = import_counters_and_timings(&import);
+    if (rc == 0)
+        rc = finish_run(&import);
+    if (rc == 0) {
+        *ret = (struct import_result){import.run, import.samples, import.sample_count};
+        import.run = NULL;
+    }
+out:
+    rl_run_free(import.run);
+    rl_arena_free(import.arena);
+    return rc;
+}
+
+void import_result_fini(struct import_result *result)
+{
+    rl_run_free(result->run);
+    *result = (struct import_result){0};
+}

@@ -1,0 +1,221 @@
+/* Shared by the files of the importer (gpu/import_*.c). */
+#ifndef GPU_IMPORT_INTERNAL_H
+#define GPU_IMPORT_INTERNAL_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "import.h"
+
+#define IMPORT_ROWS_MAX     512u            /* kernels of one run; as gpu/record takes them */
+#define IMPORT_LAUNCHES_MAX 100000u         /* of one counter file */
+#define IMPORT_NAME_MAX     16384u          /* bytes of a kernel's name */
+#define IMPORT_ROW_MAX      (1024u * 1024u) /* bytes of one line or CSV record */
+#define IMPORT_ARENA_MAX    (192u * 1024u * 1024u)
+
+/* ---- messages (import_text.c) ---- */
+
+struct import_source { /* what a message points at */
+    const char *kind, *name;
+    size_t line;        /* 0: the file as a whole */
+    const char *column; /* or field; NULL */
+};
+/* "NAME, line N, column "C": …"; err.field is the kind. Returns -1. */
+int import_fail(struct rl_err *err, enum rl_code code, const struct import_source *source, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+/* text for a message: at most 64 bytes, cut between characters, control characters as '?'. */
+#define IMPORT_QUOTE 80
+const char *import_quote(char out[IMPORT_QUOTE], const char *text);
+/* Adds a sentence to the run's notes, cut at what a note may have; past the last that fit, says so once. */
+void import_note(struct rl_run *run, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- text (import_text.c) ---- */
+
+/* A file as UTF-8 with LF alone, without a byte order mark; data is NUL-terminated, free with free(). */
+struct import_text {
+    char *data;
+    size_t len;
+    const char *encoding; /* "UTF-8", "UTF-8 with a byte order mark", "UTF-16 …" */
+};
+/* RL_E_IMPORT_OTHER_FILE for binary content, RL_E_IMPORT_FORMAT with the line for bytes that are no UTF-8. */
+int import_text_decode(const struct import_file *file, struct import_text *ret, struct rl_err *err);
+/* The line at *at (without its LF) and its length; false at the end. Moves *at behind it. */
+bool import_text_line(const struct import_text *text, size_t *at, const char **ret_line, size_t *ret_len);
+
+/* ---- CSV: the one user of libcsv (import_csv.c) ---- */
+
+struct import_csv;
+struct import_csv *import_csv_new(char delimiter); /* NULL when memory ran out */
+void import_csv_free(struct import_csv *csv);      /* accepts NULL */
+enum import_csv_step { IMPORT_CSV_ROW, IMPORT_CSV_MORE, IMPORT_CSV_BROKEN, IMPORT_CSV_TOO_LONG, IMPORT_CSV_NO_MEMORY };
+/* One physical line without its LF. IMPORT_CSV_ROW: a record is complete, its fields stand in import_csv_field until
+ * the next call; IMPORT_CSV_MORE: it goes on in the next line (a quoted field with a line break), or the line was
+ * empty. */
+enum import_csv_step import_csv_line(struct import_csv *csv, const char *line, size_t len);
+bool import_csv_inside(const struct import_csv *csv); /* a record has begun and not ended */
+size_t import_csv_count(const struct import_csv *csv);
+const char *import_csv_field(const struct import_csv *csv, size_t index); /* "" past the last */
+
+/* ---- numbers (import_number.c) ---- */
+
+/* Ways of writing numbers that have been seen: which character groups thousands, which begins the fraction. */
+enum { IMPORT_FORMATS = 6 };
+struct import_numbers {
+    unsigned alive; /* bit i: every number so far can be read in format i */
+    struct {
+        size_t line;
+        char text[32];
+    } killed[IMPORT_FORMATS]; /* by what a format was ruled out */
+};
+void import_numbers_begin(struct import_numbers *numbers);
+/* Takes text as evidence. What no format can read is no number, and none. */
+void import_numbers_see(struct import_numbers *numbers, const char *text, size_t line);
+/* text in one format; -1 when it is not a number in it. */
+int import_number_parse(unsigned format, const char *text, double *ret);
+unsigned import_number_formats(const char *text); /* bit i: format i can read it */
+const char *import_number_words(unsigned format); /* "thousands ',' decimals '.'" */
+
+/* ---- metrics (import_metric.c) ---- */
+
+enum import_value {
+    IMPORT_DRAM,
+    IMPORT_DRAM_READ,
+    IMPORT_DRAM_WRITE,
+    IMPORT_L1,
+    IMPORT_L2,
+    IMPORT_L2_SM,
+    IMPORT_LOCAL,
+    IMPORT_FADD,
+    IMPORT_FMUL,
+    IMPORT_FFMA,
+    IMPORT_DADD,
+    IMPORT_DMUL,
+    IMPORT_DFMA,
+    IMPORT_REGISTERS,
+    IMPORT_SHARED_STATIC,
+    IMPORT_SHARED_DYNAMIC,
+    IMPORT_OCCUPANCY,
+    IMPORT_L2_HIT,
+    IMPORT_L1_HIT,
+    IMPORT_DRAM_PERCENT,
+    IMPORT_SM_PERCENT,
+    IMPORT_LAUNCH_VALUES,
+    /* of the device: read once */
+    IMPORT_DEVICE_L2 = IMPORT_LAUNCH_VALUES,
+    IMPORT_DEVICE_SMS,
+    IMPORT_DEVICE_MEMORY,
+    IMPORT_DEVICE_BUS,
+    IMPORT_DEVICE_SM_KHZ,
+    IMPORT_DEVICE_MEMORY_KHZ,
+    IMPORT_DEVICE_WARP,
+    IMPORT_DEVICE_THREADS,
+    IMPORT_DEVICE_NAME, /* a text */
+    IMPORT_VALUES
+};
+enum import_unit { IMPORT_BYTES, IMPORT_COUNTS, IMPORT_PERCENT, IMPORT_PLAIN, IMPORT_TEXT };
+struct import_metric {
+    const char *name;
+    enum import_value value;
+    enum import_unit unit;
+    double factor; /* of the metric's own unit to ours: a sector is 32 bytes */
+};
+extern const struct import_metric import_metrics[]; /* those of one value stand in order of preference */
+extern const size_t import_metric_count;
+/* The entry of a metric's name, or NULL: not one that is used. */
+const struct import_metric *import_metric_find(const char *name);
+/* How many of the metric's base unit one of `unit` is (decimal prefixes); -1 for an unknown unit. */
+int import_unit_scale(enum import_unit kind, const char *unit, double *ret);
+const char *import_unit_expected(enum import_unit kind); /* "byte, Kbyte, Mbyte, …" */
+
+/* ---- the counter file (import_ncu.c, import_launches.c, import_refuse.c) ---- */
+
+struct import_reading { /* a cell with a metric that is used */
+    const struct import_metric *metric;
+    const char *text, *unit, *column;
+    size_t line;
+    struct import_reading *next;
+};
+struct import_launch {
+    const char *name; /* as given */
+    const char *pid;
+    int64_t id;
+    bool has_dims;
+    int64_t grid[3], block[3];
+    size_t line;
+    struct import_reading *readings;
+    double value[IMPORT_LAUNCH_VALUES];
+    const struct import_metric *from[IMPORT_LAUNCH_VALUES]; /* NULL: the launch has no such value */
+    struct import_launch *next_in_group;
+};
+struct import_group { /* launches of one kernel in one shape */
+    const char *name, *base;
+    bool has_dims;
+    int64_t grid[3], block[3];
+    struct import_launch *first, *last;
+    size_t count;
+    bool used; /* by a row */
+};
+struct import_table {
+    struct rl_arena *arena;
+    const char *name;  /* the file's */
+    const char *shape; /* "long" or "raw" */
+    char delimiter;
+    struct import_numbers numbers;
+    unsigned format; /* decided */
+    struct import_launch **launches;
+    size_t launch_count, launch_capacity;
+    struct import_group *groups;
+    size_t group_count;
+    struct import_reading *device[IMPORT_VALUES]; /* first reading of each device value */
+    const char *device_column, *cc;               /* of the first launch; NULL without the columns */
+    size_t device_line;
+    const char *metrics_seen[6]; /* some names, for messages */
+    size_t metrics_seen_count;
+    size_t output_lines, output_line; /* lines that are not the profiler's after the header; the first */
+};
+/* Reads text to launches with their raw cells. */
+int import_table_read(const struct import_file *file, const struct import_text *text, struct import_table *table,
+                      struct rl_err *err);
+/* Decides the number format, turns cells into values, and groups launches. */
+int import_table_values(const struct import_file *file, struct import_table *table, struct rl_err *err);
+/* A device value in its own unit, or unknown. */
+struct rl_count import_table_device(const struct import_table *table, enum import_value value, double factor);
+/* "vadd" of "void ns::vadd<4>(float const*)": the function's own name. */
+const char *import_base_name(struct rl_arena *arena, const char *name);
+/* Why text holds no table of the profiler: fails with the code and words that name what it is. */
+int import_refuse(const struct import_file *file, const struct import_text *text, struct rl_err *err);
+
+/* ---- what is made (import_timings.c, import_merge.c, import_identity.c, import_record.c, import_recording.c) ---- */
+
+struct import {
+    const struct import_request *request;
+    struct rl_arena *arena; /* for the import's own time; the run has its own */
+    struct rl_run *run;
+    struct import_sample *samples;
+    size_t sample_count;
+    int64_t date_ms; /* of the fields; 0: not said */
+    bool document;   /* the run came as a whole document */
+    struct rl_err *err;
+};
+/* Which of the request's files is of this kind, or NULL. */
+const struct import_file *import_file_of(const struct import_request *request, enum import_kind kind);
+int import_timings(struct import *import, const struct import_file *file);
+int import_merge(struct import *import, struct import_table *table);
+/* Adds the file to the run's list of what it was made of. */
+int import_add_file(struct import *import, const struct import_file *file, const char *format);
+int import_fields_check(struct import *import);
+/* Device, versions and dates of a run that came without them, from the fields and the counter file (NULL: none). */
+int import_identify(struct import *import, const struct import_table *table);
+/* A whole document's own identity beside what the fields and the counter file say: they may not disagree. */
+int import_agree(struct import *import, const struct import_table *table);
+/* Flop, asked bytes and shape of a catalogue kernel at the sizes that the fields name. */
+int import_work(struct import *import, struct rl_row *row, const struct import_table *table);
+int import_record(struct import *import, const struct import_file *file);
+int import_recording(struct import *import, const struct import_file *file);
+/* A row whose every value is unknown for this reason. */
+void import_blank_row(struct rl_row *row, const char *why);
+/* "gpu-name" of a device's name: lower-case letters, digits and single dashes; NULL when nothing is left. */
+const char *import_slug(struct rl_arena *arena, const char *name);
+
+#endif

@@ -1,0 +1,279 @@
+/* From cells to values: the file's number format, units, and launches grouped by kernel and shape. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "import_internal.h"
+
+static struct import_source at_reading(const struct import_table *t, const struct import_reading *reading)
+{
+    return (struct import_source){"ncu", t->name, reading->line, reading->column};
+}
+
+/* ---- the number format ---- */
+
+/* No format reads all: the line that ruled the last one out, beside the first that ruled one out. */
+static int contradiction(const struct import_table *t, struct rl_err *err)
+{
+    const struct import_numbers *n = &t->numbers;
+    struct import_source source = {"ncu", t->name, 0, NULL};
+    size_t last = 0, first = 0;
+    for (size_t i = 1; i < IMPORT_FORMATS; i++) {
+        last = n->killed[i].line > n->killed[last].line ? i : last;
+        first = n->killed[i].line < n->killed[first].line ? i : first;
+    }
+    source.line = n->killed[last].line;
+    return import_fail(err, RL_E_IMPORT_NUMBERS, &source,
+                       "has \"%s\" where line %zu has \"%s\": no one way of writing numbers has both",
+                       n->killed[last].text, n->killed[first].line, n->killed[first].text);
+}
+
+/* Calls each() with every reading of the table until it returns other than 0. */
+static int each_reading(const struct import_table *t, int (*each)(void *arg, const struct import_reading *reading),
+                        void *arg)
+{
+    for (size_t i = 0; i < t->launch_count; i++)
+        for (const struct import_reading *r = t->launches[i]->readings; r != NULL; r = r->next)
+            if (each(arg, r) != 0)
+                return -1;
+    for (size_t v = IMPORT_LAUNCH_VALUES; v < IMPORT_DEVICE_NAME; v++)
+        for (const struct import_reading *r = t->device[v]; r != NULL; r = r->next)
+            if (each(arg, r) != 0)
+                return -1;
+    return 0;
+}
+
+struct choice {
+    unsigned alive, whole; /* whole: formats in which no count of the base unit has a fraction */
+    const struct import_reading *doubtful;
+    double low, high; /* what the doubtful one may be */
+};
+
+/* Formats that would give a count of whole bytes or events a fraction. */
+static int weigh(void *arg, const struct import_reading *reading)
+{
+    struct choice *choice = arg;
+    double scale, value;
+    if (reading->metric->unit == IMPORT_PERCENT ||
+        import_unit_scale(reading->metric->unit, reading->unit, &scale) != 0 || scale > 1)
+        return 0;
+    for (unsigned i = 0; i < IMPORT_FORMATS; i++)
+        if ((choice->whole & 1u << i) != 0 && import_number_parse(i, reading->text, &value) == 0 &&
+            value != floor(value))
+            choice->whole &= ~(1u << i);
+    return 0;
+}
+
+static int find_doubt(void *arg, const struct import_reading *reading)
+{
+    struct choice *choice = arg;
+    bool first = true;
+    for (unsigned i = 0; i < IMPORT_FORMATS; i++) {
+        double value;
+        if ((choice->alive & 1u << i) == 0 || import_number_parse(i, reading->text, &value) != 0)
+            continue;
+        if (first)
+            choice->low = choice->high = value;
+        first = false;
+        choice->low = fmin(choice->low, value);
+        choice->high = fmax(choice->high, value);
+    }
+    if (first || choice->low == choice->high)
+        return 0;
+    choice->doubtful = reading;
+    return -1;
+}
+
+static int decide_format(struct import_table *t, struct rl_err *err)
+{
+    struct choice choice = {.alive = t->numbers.alive, .whole = t->numbers.alive};
+    if (choice.alive == 0)
+        return contradiction(t, err);
+    each_reading(t, find_doubt, &choice);
+    if (choice.doubtful != NULL) {
+        each_reading(t, weigh, &choice);
+        choice.alive = choice.whole != 0 ? choice.whole : choice.alive;
+        choice.doubtful = NULL;
+        each_reading(t, find_doubt, &choice);
+    }
+    if (choice.doubtful != NULL) {
+        struct import_source source = at_reading(t, choice.doubtful);
+        char quoted[IMPORT_QUOTE];
+        return import_fail(
+            err, RL_E_IMPORT_NUMBERS, &source,
+            "is \"%s\", which may be %.10g or %.10g: nothing in the file tells its decimal from its thousands "
+            "separator",
+            import_quote(quoted, choice.doubtful->text), choice.low, choice.high);
+    }
+    t->format = 0;
+    while ((choice.alive & 1u << t->format) == 0)
+        t->format++;
+    return 0;
+}
+
+/* ---- values ---- */
+
+static int value_of(const struct import_table *t, const struct import_reading *reading, double *ret, struct rl_err *err)
+{
+    struct import_source source = at_reading(t, reading);
+    char quoted[IMPORT_QUOTE];
+    double scale, value;
+    if (import_unit_scale(reading->metric->unit, reading->unit, &scale) != 0) {
+        source.column = reading->metric->name;
+        return import_fail(err, RL_E_IMPORT_FORMAT, &source, "has the unit \"%s\"; %s is expected",
+                           import_quote(quoted, reading->unit), import_unit_expected(reading->metric->unit));
+    }
+    if (import_number_parse(t->format, reading->text, &value) != 0)
+        return import_fail(err, RL_E_IMPORT_FORMAT, &source, "is \"%s\", which is no number (%s)",
+                           import_quote(quoted, reading->text), import_number_words(t->format));
+    if (value < 0)
+        return import_fail(err, RL_E_IMPORT_FORMAT, &source, "is \"%s\"; %s cannot be negative",
+                           import_quote(quoted, reading->text), reading->metric->name);
+    value *= scale * reading->metric->factor;
+    if (value > 1e18)
+        return import_fail(err, RL_E_IMPORT_FORMAT, &source, "is \"%s\" %s, more than any launch can count",
+                           import_quote(quoted, reading->text), reading->unit);
+    *ret = value;
+    return 0;
+}
+
+static int fill_launch(const struct import_table *t, struct import_launch *launch, struct rl_err *err)
+{
+    for (const struct import_reading *r = launch->readings; r != NULL; r = r->next) {
+        double value;
+        if (value_of(t, r, &value, err) != 0)
+            return -1;
+        /* of several names for one thing, the table's first */
+        const struct import_metric *before = launch->from[r->metric->value];
+        if (before != NULL && before < r->metric)
+            continue;
+        launch->value[r->metric->value] = value;
+        launch->from[r->metric->value] = r->metric;
+    }
+    return 0;
+}
+
+struct rl_count import_table_device(const struct import_table *t, enum import_value value, double factor)
+{
+    const struct import_reading *reading = t != NULL ? t->device[value] : NULL;
+    double number;
+    if (reading == NULL)
+        return (struct rl_count){0, "the imported files do not say"};
+    if (value_of(t, reading, &number, NULL) != 0 || number * factor > 9e17)
+        return (struct rl_count){0, "the imported file has no number there"};
+    return (struct rl_count){(int64_t)(number * factor), NULL};
+}
+
+/* ---- names and groups ---- */
+
+/* Skips back over a balanced <…> that ends at name[end - 1]; operators are no concern: a kernel is none. */
+static size_t before_template(const char *name, size_t end)
+{
+    size_t depth = 0;
+    for (size_t i = end; i > 0; i--) {
+        if (name[i - 1] == '>')
+            depth++;
+        else if (name[i - 1] == '<' && --depth == 0)
+            return i - 1;
+    }
+    return end;
+}
+
+const char *import_base_name(struct rl_arena *arena, const char *name)
+{
+    size_t end = strlen(name);
+    /* the parameter list: from the last '(' that closes at the end, nested ones within */
+    if (end > 0 && name[end - 1] == ')') {
+        size_t depth = 0, i = end;
+        for (; i > 0; i--) {
+            if (name[i - 1] == ')')
+                depth++;
+            else if (name[i - 1] == '(' && --depth == 0)
+                break;
+        }
+        end = i > 1 ? i - 1 : end;
+    }
+    if (end > 0 && name[end - 1] == '>')
+        end = before_template(name, end);
+    size_t begin = end;
+    while (begin > 0 && strchr(" :*&>", name[begin - 1]) == NULL)
+        begin--;
+    if (begin == end) /* nothing like a function's name */
+        return rl_arena_strdup(arena, name);
+    return rl_arena_printf(arena, "%.*s", (int)(end - begin), name + begin);
+}
+
+struct order { /* of launches by kernel and shape, then by their place in the file */
+    struct import_launch *launch;
+    size_t place;
+};
+
+static int compare_shape(const struct import_launch *a, const struct import_launch *b)
+{
+    int by_name = strcmp(a->name, b->name);
+    if (by_name != 0)
+        return by_name;
+    int by_grid = 0;
+    for (int i = 0; i < 3 && by_grid == 0; i++)
+        by_grid = a->grid[i] != b->grid[i] ? (a->grid[i] < b->grid[i] ? -1 : 1)
+                                           : (a->block[i] > b->block[i]) - (a->block[i] < b->block[i]);
+    return by_grid;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct order *one = a, *two = b;
+    int by_shape = compare_shape(one->launch, two->launch);
+    return by_shape != 0 ? by_shape : (one->place > two->place) - (one->place < two->place);
+}
+
+static int compare_line(const void *a, const void *b)
+{
+    const struct import_group *one = a, *two = b;
+    return (one->first->line > two->first->line) - (one->first->line < two->first->line);
+}
+
+static int group_launches(struct import_table *t, struct rl_err *err)
+{
+    struct order *orders = rl_arena_array(t->arena, t->launch_count, sizeof *orders);
+    t->groups = rl_arena_array(t->arena, t->launch_count, sizeof *t->groups);
+    if (orders == NULL || t->groups == NULL)
+        return rl_fail(err, RL_E_NO_MEMORY, "ncu", "no memory for %zu launches", t->launch_count);
+    for (size_t i = 0; i < t->launch_count; i++)
+        orders[i] = (struct order){t->launches[i], i};
+    qsort(orders, t->launch_count, sizeof *orders, compare);
+    struct import_group *group = NULL;
+    for (size_t i = 0; i < t->launch_count; i++) {
+        struct import_launch *launch = orders[i].launch;
+        if (group == NULL || compare_shape(group->first, launch) != 0) {
+            group = &t->groups[t->group_count++];
+            *group = (struct import_group){.name = launch->name,
+                                           .base = import_base_name(t->arena, launch->name),
+                                           .has_dims = launch->has_dims,
+                                           .first = launch,
+                                           .last = launch,
+                                           .count = 1};
+            memcpy(group->grid, launch->grid, sizeof group->grid);
+            memcpy(group->block, launch->block, sizeof group->block);
+            if (group->base == NULL)
+                return rl_fail(err, RL_E_NO_MEMORY, "ncu", "no memory for the kernels' names");
+            continue;
+        }
+        group->last->next_in_group = launch;
+        group->last = launch;
+        group->count++;
+    }
+    qsort(t->groups, t->group_count, sizeof *t->groups, compare_line);
+    return 0;
+}
+
+int import_table_values(const struct import_file *file, struct import_table *t, struct rl_err *err)
+{
+    (void)file;
+    if (decide_format(t, err) != 0)
+        return -1;
+    for (size_t i = 0; i < t->launch_count; i++)
+        if (fill_launch(t, t->launches[i], err) != 0)
+            return -1;
+    return group_launches(t, err);
+}

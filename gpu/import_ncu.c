@@ -1,0 +1,522 @@
+/* Reading Nsight Compute's CSV: banners and program output before, between and after; the long shape, one metric a row,
+ * and the raw page, one launch a row with a row of units. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "import_internal.h"
+
+enum column {
+    COL_ID,
+    COL_PID,
+    COL_KERNEL,
+    COL_BLOCK,
+    COL_GRID,
+    COL_STREAM,
+    COL_DEVICE,
+    COL_CC,
+    COL_METRIC,
+    COL_UNIT,
+    COL_VALUE,
+    COLUMNS
+};
+static const char *const column_names[COLUMNS] = {"ID",          "Process ID",  "Kernel Name", "Block Size",
+                                                  "Grid Size",   "Stream",      "Device",      "CC",
+                                                  "Metric Name", "Metric Unit", "Metric Value"};
+#define NO_COLUMN SIZE_MAX
+
+struct wide { /* a column of the raw page with a metric */
+    const struct import_metric *metric;
+    const char *name, *unit;
+    size_t index;
+};
+
+struct reader {
+    const struct import_file *file;
+    struct import_table *table;
+    struct rl_arena *arena;
+    struct rl_err *err;
+    struct import_csv *csv;
+    size_t column[COLUMNS];
+    size_t header_count, header_line;
+    const char *header; /* the line itself: the same again is no data */
+    size_t header_len;
+    bool quoted; /* the header's fields are in quotes, and so are those of every row */
+    bool raw, units_read;
+    struct wide *wide;
+    size_t wide_count;
+    const char **names; /* of the raw page's columns that hold any metric */
+    size_t row_line;    /* where the record being read began */
+    struct import_launch *last;
+    struct import_launch **slots; /* open addressing by (process, id, name, dims) */
+    size_t slot_count;
+};
+
+static int fail_at(struct reader *r, enum rl_code code, size_t line, const char *column, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
+static int fail_at(struct reader *r, enum rl_code code, size_t line, const char *column, const char *fmt, ...)
+{
+    char text[640];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    struct import_source source = {import_kind_name(r->file->kind), r->file->name, line, column};
+    return import_fail(r->err, code, &source, "%s", text);
+}
+
+static int no_memory(struct reader *r)
+{
+    return rl_fail(r->err, RL_E_NO_MEMORY, import_kind_name(r->file->kind),
+                   "the counter file holds more than fits in the memory of an import");
+}
+
+/* ---- finding the table ---- */
+
+static bool is_banner(const char *line, size_t len)
+{
+    return len >= 2 && line[0] == '=' && line[1] == '=';
+}
+
+/* The delimiter of a header line, or 0: it begins with ID and has the kernel's name. */
+static char header_delimiter(const char *line, size_t len)
+{
+    size_t at = line[0] == '"' ? 4 : 2;
+    if (len < 12 || memmem(line, len, "Kernel Name", 11) == NULL)
+        return 0;
+    if (memcmp(line, line[0] == '"' ? "\"ID\"" : "ID", at) != 0)
+        return 0;
+    return strchr(",;\t", line[at]) != NULL ? line[at] : 0;
+}
+
+static int read_header(struct reader *r)
+{
+    size_t count = import_csv_count(r->csv), metrics = 0;
+    for (size_t c = 0; c < COLUMNS; c++) {
+        r->column[c] = NO_COLUMN;
+        for (size_t i = 0; i < count; i++)
+            if (strcmp(import_csv_field(r->csv, i), column_names[c]) == 0) {
+                if (r->column[c] != NO_COLUMN)
+                    return fail_at(r, RL_E_IMPORT_FORMAT, r->row_line, column_names[c],
+                                   "the header has this column twice");
+                r->column[c] = i;
+            }
+    }
+    r->header_count = count;
+    r->raw = r->column[COL_METRIC] == NO_COLUMN;
+    r->table->shape = r->raw ? "raw" : "long";
+    if (!r->raw && (r->column[COL_VALUE] == NO_COLUMN || r->column[COL_UNIT] == NO_COLUMN))
+        return fail_at(r, RL_E_IMPORT_FORMAT, r->row_line, NULL,
+                       "the header has \"Metric Name\" but not \"Metric Unit\" and \"Metric Value\"");
+    if (!r->raw)
+        return 0;
+    r->wide = rl_arena_array(r->arena, count, sizeof *r->wide);
+    if (r->wide == NULL)
+        return no_memory(r);
+    for (size_t i = 0; i < count; i++) {
+        const char *name = import_csv_field(r->csv, i);
+        if (strstr(name, "__") == NULL)
+            continue;
+        metrics++;
+        for (size_t w = 0; w < r->wide_count; w++)
+            if (strcmp(r->wide[w].name, name) == 0)
+                return fail_at(r, RL_E_IMPORT_FORMAT, r->row_line, name, "the header has this column twice");
+        struct wide wide = {import_metric_find(name), rl_arena_strdup(r->arena, name), "", i};
+        if (wide.name == NULL)
+            return no_memory(r);
+        r->wide[r->wide_count++] = wide;
+        if (r->table->metrics_seen_count < 6 && strncmp(name, "device__", 8) != 0 && strncmp(name, "launch__", 8) != 0)
+            r->table->metrics_seen[r->table->metrics_seen_count++] = wide.name;
+    }
+    if (metrics == 0)
+        return fail_at(
+            r, RL_E_IMPORT_OTHER_FILE, r->row_line, NULL,
+            "the header has neither \"Metric Name\" nor a column named like a metric (dram__bytes.sum); export "
+            "with --page raw");
+    return 0;
+}
+
+/* ---- launches ---- */
+
+static int parse_dims(struct reader *r, enum column column, int64_t ret[3])
+{
+    const char *text = import_csv_field(r->csv, r->column[column]), *c = text;
+    char quoted[IMPORT_QUOTE];
+    int64_t most = column == COL_GRID ? INT32_MAX : 1024;
+    c += strspn(c, "( ");
+    for (int i = 0; i < 3; i++) {
+        char *end;
+        if (*c < '0' || *c > '9')
+            goto bad;
+        long long value = strtoll(c, &end, 10);
+        if (value < 1 || value > most)
+            goto bad;
+        ret[i] = value;
+        c = end + strspn(end, " ");
+        if (i < 2 && *c++ != ',')
+            goto bad;
+        c += strspn(c, " ");
+    }
+    if (*c == ')')
+        c++;
+    if (c[strspn(c, " ")] == '\0')
+        return 0;
+bad:
+    return fail_at(r, RL_E_IMPORT_FORMAT, r->row_line, column_names[column],
+                   "is \"%s\"; three whole numbers from 1 to %lld are expected, as in (256, 1, 1)",
+                   import_quote(quoted, text), (long long)most);
+}
+
+/* "1,024" as well: some locales group the ids too. */
+static int parse_id(struct reader *r, int64_t *ret)
+{
+    const char *text = import_csv_field(r->csv, r->column[COL_ID]);
+    char quoted[IMPORT_QUOTE];
+    int64_t value = 0;
+    size_t digits = 0;
+    for (const char *c = text; *c != '\0'; c++) {
+        if (*c >= '0' && *c <= '9') {
+            value = value * 10 + (*c - '0');
+            if (++digits > 18)
+                break;
+        } else if (strchr(",.' ", *c) == NULL && (unsigned char)*c < 0x80)
+            digits = 99;
+    }
+    if (digits < 1 || digits > 18)
+        return fail_at(r, RL_E_IMPORT_FORMAT, r->row_line, "ID", "is \"%s\"; a whole number is expected",
+                       import_quote(quoted, text));
+    *ret = value;
+    return 0;
+}
+
+static uint64_t hash_of(const struct import_launch *l)
+{
+    uint64_t hash = 14695981039346656037u;
+    for (const char *c = l->name; *c != '\0'; c++)
+        hash = (hash ^ (unsigned char)*c) * 1099511628211u;
+    for (const char *c = l->pid; *c != '\0'; c++)
+        hash = (hash ^ (unsigned char)*c) * 1099511628211u;
+    hash = (hash ^ (uint64_t)l->id) * 1099511628211u;
+    for (int i = 0; i < 3; i++)
+        hash = ((hash ^ (uint64_t)l->grid[i]) * 1099511628211u ^ (uint64_t)l->block[i]) * 1099511628211u;
+    return hash ^ hash >> 29;
+}
+
+static bool same_launch(const struct import_launch *a, const struct import_launch *b)
+{
+    return a->id == b->id && strcmp(a->pid, b->pid) == 0 && memcmp(a->grid, b->grid, sizeof a->grid) == 0 &&
+           memcmp(a->block, b->block, sizeof a->block) == 0 && strcmp(a->name, b->name) == 0;
+}
+
+static int grow_slots(struct reader *r)
+{
+    size_t count = r->slot_count > 0 ? 2 * r->slot_count : 1024;
+    struct import_launch **slots = rl_arena_array(r->arena, count, sizeof(struct import_launch *));
+    if (slots == NULL)
+        return no_memory(r);
+    for (size_t i = 0; i < r->table->launch_count; i++) {
+        size_t at = hash_of(r->table->launches[i]) & (count - 1);
+        while (slots[at] != NULL)
+            at = (at + 1) & (count - 1);
+        slots[at] = r->table->launches[i];
+    }
+    r->slots = slots;
+    r->slot_count = count;
+    return 0;
+}
+
+static int add_launch(struct reader *r, const struct import_launch *made, size_t slot)
+{
+    struct import_table *t = r->table;
+    if (t->launch_count >= IMPORT_LAUNCHES_MAX)
+        return fail_at(r, RL_E_TOO_LARGE, r->row_line, NULL,
+                       "more than %u launches; profile fewer, or filter by kernel name", IMPORT_LAUNCHES_MAX);
+    if (t->launch_count == t->launch_capacity) {
+        size_t capacity = t->launch_capacity > 0 ? 2 * t->launch_capacity : 256;
+        struct import_launch **launches = rl_arena_array(r->arena, capacity, sizeof(struct import_launch *));
+        if (launches == NULL)
+            return no_memory(r);
+        if (t->launch_count > 0)
+            memcpy(launches, t->launches, t->launch_count * sizeof(struct import_launch *));
+        t->launches = launches;
+        t->launch_capacity = capacity;
+    }
+    struct import_launch *launch = rl_arena_alloc(r->arena, sizeof *launch);
+    if (launch == NULL)
+        return no_memory(r);
+    *launch = *made;
+    launch->name = rl_arena_strdup(r->arena, made->name);
+    launch->pid = rl_arena_strdup(r->arena, made->pid);
+    if (launch->name == NULL || launch->pid == NULL)
+        return no_memory(r);
+    r->slots[slot] = t->launches[t->launch_count++] = r->last = launch;
+    return 0;
+}
+
+/* One import is of one device. */
+static int check_device(struct reader *r)
+{
+    struct import_table *t = r->table;
+    const char *device = r->column[COL_DEVICE] != NO_COLUMN ? import_csv_field(r->csv, r->column[COL_DEVICE]) : "";
+    const char *cc = r->column[COL_CC] != NO_COLUMN ? import_csv_field(r->csv, r->column[COL_CC]) : "";
+    char one[IMPORT_QUOTE], two[IMPORT_QUOTE];
+    if (t->device_column == NULL) {
+        t->device_column = rl_arena_strdup(r->arena, device);
+        t->cc = rl_arena_strdup(r->arena, cc);
+        t->device_line = r->row_line;
+        return t->device_column != NULL && t->cc != NULL ? 0 : no_memory(r);
+    }
+    if (strcmp(t->device_column, device) != 0 || strcmp(t->cc, cc) != 0)
+        return fail_at(r, RL_E_IMPORT_DISAGREES, r->row_line, "Device",
+                       "is \"%s\", but \"%s\" in line %zu: an import is of one GPU; export each GPU's launches apart",
+                       import_quote(one, strcmp(t->device_column, device) != 0 ? device : cc),
+                       import_quote(two, strcmp(t->device_column, device) != 0 ? t->device_column : t->cc),
+                       t->device_line);
+    return 0;
+}
+
+/* The launch of the current record, a new one where it was not there before. */
+static int take_launch(struct reader *r)
+{
+    struct import_launch made = {.name = import_csv_field(r->csv, r->column[COL_KERNEL]), .line = r->row_line};
+    made.pid = r->column[COL_PID] != NO_COLUMN ? import_csv_field(r->csv, r->column[COL_PID]) : "";
+    made.has_dims = r->column[COL_GRID] != NO_COLUMN && r->column[COL_BLOCK] != NO_COLUMN;
+    size_t len = strlen(made.name);
+    if (len == 0)
+        return fail_at(r, RL_E_IMPORT_FORMAT, r->row_line, "Kernel Name", "is empty");
+    if (len > IMPORT_NAME_MAX)
+        return fail_at(r, RL_E_IMPORT_FORMAT, r->row_line, "Kernel Name", "has %zu bytes; at most %u are kept", len,
+                       IMPORT_NAME_MAX);
+    if (parse_id(r, &made.id) != 0 ||
+        (made.has_dims && (parse_dims(r, COL_GRID, made.grid) != 0 || parse_dims(r, COL_BLOCK, made.block) != 0)))
+        return -1;
+    if (strcmp(made.name, "range") == 0 && !made.has_dims)
+        return fail_at(
+            r, RL_E_IMPORT_OTHER_FILE, r->row_line, "Kernel Name",
+            "is \"range\": the profiler counted a range (--replay-mode app-range or range), not kernels; profile "
+            "again with --replay-mode kernel or application");
+    if (check_device(r) != 0)
+        return -1;
+    if (r->last != NULL && same_launch(r->last, &made))
+        return 0;
+    if (2 * (r->table->launch_count + 1) > r->slot_count && grow_slots(r) != 0)
+        return -1;
+    size_t at = hash_of(&made) & (r->slot_count - 1);
+    for (; r->slots[at] != NULL; at = (at + 1) & (r->slot_count - 1))
+        if (same_launch(r->slots[at], &made)) {
+            r->last = r->slots[at];
+            return 0;
+        }
+    return add_launch(r, &made, at);
+}
+
+/* A metric's cell of the last launch. The same again is fine, other than before is not. */
+static int add_reading(struct reader *r, const struct import_metric *metric, const char *column, const char *unit,
+                       const char *text)
+{
+    struct import_table *t = r->table;
+    bool of_device = metric->value >= IMPORT_LAUNCH_VALUES;
+    char one[IMPORT_QUOTE], two[IMPORT_QUOTE];
+    struct import_reading *before = of_device ? t->device[metric->value] : r->last->readings;
+    while (before != NULL && before->metric != metric)
+        before = before->next;
+    if (before != NULL) {
+        if (strcmp(before->text, text) == 0 && strcmp(before->unit, unit) == 0)
+            return 0;
+        return fail_at(r, RL_E_IMPORT_DISAGREES, r->row_line, metric->name,
+                       "is \"%s\", but \"%s\" in line %zu of the same %s", import_quote(one, text),
+                       import_quote(two, before->text), before->line, of_device ? "device" : "launch");
+    }
+    struct import_reading *reading = rl_arena_alloc(r->arena, sizeof *reading);
+    if (reading == NULL)
+        return no_memory(r);
+    *reading = (struct import_reading){.metric = metric,
+                                       .text = rl_arena_strdup(r->arena, text),
+                                       .unit = r->raw ? unit : rl_arena_strdup(r->arena, unit),
+                                       .column = column,
+                                       .line = r->row_line};
+    if (reading->text == NULL || reading->unit == NULL)
+        return no_memory(r);
+    struct import_reading **list = of_device ? &t->device[metric->value] : &r->last->readings;
+    reading->next = *list;
+    *list = reading;
+    return 0;
+}
+
+static bool is_absent(const char *text)
+{
+    static const char *const words[] = {"", "n/a", "N/A", "nan", "NaN", "-nan", "inf", "!", "no data"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(text, words[i]) == 0)
+            return true;
+    return false;
+}
+
+static void see_name(struct reader *r, const char *name)
+{
+    struct import_table *t = r->table;
+    for (size_t i = 0; i < t->metrics_seen_count; i++)
+        if (strcmp(t->metrics_seen[i], name) == 0)
+            return;
+    if (t->metrics_seen_count < 6 && (t->metrics_seen[t->metrics_seen_count] = rl_arena_strdup(r->arena, name)) != NULL)
+        t->metrics_seen_count++;
+}
+
+static int read_long_row(struct reader *r)
+{
+    if (import_csv_count(r->csv) <= r->column[COL_VALUE])
+        return fail_at(r, RL_E_IMPORT_FORMAT, r->row_line, "Metric Value",
+                       "is not there: the row has %zu fields of %zu; the file is cut, or lost its quotes",
+                       import_csv_count(r->csv), r->header_count);
+    const char *name = import_csv_field(r->csv, r->column[COL_METRIC]);
+    const char *text = import_csv_field(r->csv, r->column[COL_VALUE]);
+    if (take_launch(r) != 0)
+        return -1;
+    if (name[0] == '\0') /* a row of a rule: advice in words */
+        return 0;
+    see_name(r, name);
+    if (is_absent(text))
+        return 0;
+    import_numbers_see(&r->table->numbers, text, r->row_line);
+    const struct import_metric *metric = import_metric_find(name);
+    return metric == NULL ? 0
+                          : add_reading(r, metric, "Metric Value", import_csv_field(r->csv, r->column[COL_UNIT]), text);
+}
+
+static int read_units(struct reader *r)
+{
+    if (import_csv_field(r->csv, r->column[COL_ID])[0] != '\0')
+        return fail_at(
+            r, RL_E_IMPORT_FORMAT, r->row_line, "ID",
+            "the row below the header has to be that of the units, with no ID; without units a number may be off "
+            "by a million");
+    for (size_t w = 0; w < r->wide_count; w++) {
+        r->wide[w].unit = rl_arena_strdup(r->arena, import_csv_field(r->csv, r->wide[w].index));
+        if (r->wide[w].unit == NULL)
+            return no_memory(r);
+    }
+    r->units_read = true;
+    return 0;
+}
+
+static int read_raw_row(struct reader *r)
+{
+    if (!r->units_read)
+        return read_units(r);
+    if (import_csv_count(r->csv) != r->header_count)
+        return fail_at(r, RL_E_IMPORT_FORMAT, r->row_line, NULL,
+                       "the row has %zu fields where the header has %zu; the file is cut, or lost its quotes",
+                       import_csv_count(r->csv), r->header_count);
+    if (take_launch(r) != 0)
+        return -1;
+    for (size_t w = 0; w < r->wide_count; w++) {
+        const char *text = import_csv_field(r->csv, r->wide[w].index);
+        if (is_absent(text))
+            continue;
+        import_numbers_see(&r->table->numbers, text, r->row_line);
+        if (r->wide[w].metric != NULL && add_reading(r, r->wide[w].metric, r->wide[w].name, r->wide[w].unit, text) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int read_record(struct reader *r)
+{
+    if (r->header_count == 0)
+        return read_header(r);
+    if (import_csv_count(r->csv) > r->header_count)
+        return fail_at(
+            r, RL_E_IMPORT_FORMAT, r->row_line, NULL,
+            "the row has %zu fields where the header has %zu: its quotes are lost (a spreadsheet does that), so that "
+            "commas within names and numbers part fields",
+            import_csv_count(r->csv), r->header_count);
+    return r->raw ? read_raw_row(r) : read_long_row(r);
+}
+
+/* Lines after the header that are not the table's: messages, the program's own output, the header again. */
+static int skip_line(struct reader *r, const char *line, size_t len, size_t number, bool *ret_skip)
+{
+    *ret_skip = true;
+    if (len == 0 || is_banner(line, len))
+        return 0;
+    if (header_delimiter(line, len) != 0) {
+        if (len == r->header_len && memcmp(line, r->header, len) == 0)
+            return 0;
+        return fail_at(r, RL_E_IMPORT_FORMAT, number, NULL,
+                       "a second table begins here with other columns than that of line %zu; import them apart",
+                       r->header_line);
+    }
+    *ret_skip = r->quoted && line[0] != '"';
+    if (*ret_skip && r->table->output_lines++ == 0)
+        r->table->output_line = number;
+    return 0;
+}
+
+static int read_lines(struct reader *r, const struct import_text *text)
+{
+    const char *line;
+    size_t at = 0, len, number = 0;
+    while (import_text_line(text, &at, &line, &len)) {
+        number++;
+        if (len > IMPORT_ROW_MAX)
+            return fail_at(r, RL_E_IMPORT_FORMAT, number, NULL, "the line has %zu bytes; at most %u are read", len,
+                           IMPORT_ROW_MAX);
+        if (r->csv == NULL) {
+            r->table->delimiter = header_delimiter(line, len);
+            if (r->table->delimiter == 0)
+                continue;
+            if ((r->csv = import_csv_new(r->table->delimiter)) == NULL)
+                return no_memory(r);
+            r->header = line;
+            r->header_len = len;
+            r->header_line = number;
+            r->quoted = line[0] == '"';
+        } else if (!import_csv_inside(r->csv)) {
+            bool skip;
+            if (skip_line(r, line, len, number, &skip) != 0)
+                return -1;
+            if (skip)
+                continue;
+        }
+        if (!import_csv_inside(r->csv))
+            r->row_line = number;
+        switch (import_csv_line(r->csv, line, len)) {
+        case IMPORT_CSV_ROW:
+            if (read_record(r) != 0)
+                return -1;
+            break;
+        case IMPORT_CSV_MORE:
+            break;
+        case IMPORT_CSV_BROKEN:
+            return fail_at(r, RL_E_IMPORT_FORMAT, number, NULL,
+                           "a quote stands where none may: inside a field, or before text");
+        case IMPORT_CSV_TOO_LONG:
+            return fail_at(r, RL_E_IMPORT_FORMAT, r->row_line, NULL,
+                           "a record of over %u bytes begins here: a quote is not closed", IMPORT_ROW_MAX);
+        case IMPORT_CSV_NO_MEMORY:
+            return no_memory(r);
+        }
+    }
+    if (r->csv != NULL && import_csv_inside(r->csv))
+        return fail_at(r, RL_E_IMPORT_FORMAT, r->row_line, NULL, "the file ends within a quoted field: it is cut");
+    return 0;
+}
+
+int import_table_read(const struct import_file *file, const struct import_text *text, struct import_table *table,
+                      struct rl_err *err)
+{
+    struct reader r = {.file = file, .table = table, .arena = table->arena, .err = err};
+    table->name = file->name;
+    import_numbers_begin(&table->numbers);
+    int rc = read_lines(&r, text);
+    bool found = r.csv != NULL;
+    import_csv_free(r.csv);
+    if (rc != 0)
+        return -1;
+    if (!found)
+        return import_refuse(file, text, err);
+    if (table->launch_count == 0)
+        return fail_at(&r, RL_E_IMPORT_NO_KERNELS, r.header_line, NULL, "the table has no launch");
+    return 0;
+}

@@ -1,0 +1,432 @@
+/* Times as JSON Lines: our own program's --json output (samples and a whole run), or one object a kernel. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "import_internal.h"
+#include "kernels/catalogue.h"
+#include "record/quantile.h"
+#include "record/record_json.h"
+
+#define MS_LEAST      1e-4 /* 0.1 us: less than any launch takes, and than an event's timer can tell */
+#define MS_MOST       1e9
+#define SAMPLES_MAX   256u
+#define SAME_RELATIVE 1e-9 /* statistics and samples travel with 17 digits */
+
+struct reader {
+    struct import *import;
+    const struct import_file *file;
+    size_t line;
+    json_t *run; /* the document of the sizes wanted, borrowed from the line's object until it is read */
+    size_t runs, plain, samples_seen;
+    char other_sizes[16]; /* of a second document */
+    size_t row_capacity;
+    json_t *sample_lines; /* array of the sample lines' objects */
+};
+
+static int fail_at(struct reader *r, enum rl_code code, const char *field, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+static int fail_at(struct reader *r, enum rl_code code, const char *field, const char *fmt, ...)
+{
+    char text[640];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    struct import_source source = {"timings", r->file->name, r->line, field};
+    return import_fail(r->import->err, code, &source, "%s", text);
+}
+
+static int no_memory(struct reader *r)
+{
+    return rl_fail(r->import->err, RL_E_NO_MEMORY, "timings", "no memory for the timings");
+}
+
+/* ---- plain lines ---- */
+
+static const char *json_seen(const json_t *value, char out[IMPORT_QUOTE])
+{
+    char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+    import_quote(out, text != NULL ? text : "?");
+    free(text);
+    return out;
+}
+
+static int read_real(struct reader *r, const json_t *object, const char *name, double least, double most, double *ret)
+{
+    char seen[IMPORT_QUOTE];
+    const json_t *value = json_object_get(object, name);
+    if (value == NULL)
+        return fail_at(r, RL_E_IMPORT_FORMAT, name, "is missing; a number from %g to %g is expected", least, most);
+    double number = json_number_value(value);
+    if (!json_is_number(value) || !(number >= least && number <= most))
+        return fail_at(r, RL_E_IMPORT_FORMAT, name, "is %s; a number from %g to %g is expected", json_seen(value, seen),
+                       least, most);
+    *ret = number;
+    return 0;
+}
+
+static int read_count(struct reader *r, const json_t *object, const char *name, struct rl_count *ret)
+{
+    char seen[IMPORT_QUOTE];
+    const json_t *value = json_object_get(object, name);
+    if (value == NULL)
+        return 0;
+    double number = json_number_value(value);
+    if (!json_is_number(value) || number < 0 || number > 1e18 || number != floor(number))
+        return fail_at(r, RL_E_IMPORT_FORMAT, name, "is %s; a whole number from 0 to 1e18 is expected",
+                       json_seen(value, seen));
+    *ret = (struct rl_count){json_is_integer(value) ? (int64_t)json_integer_value(value) : (int64_t)number, NULL};
+    return 0;
+}
+
+static int read_dims(struct reader *r, const json_t *object, const char *name, int64_t most, int64_t ret[3],
+                     bool *ret_given)
+{
+    char seen[IMPORT_QUOTE];
+    const json_t *value = json_object_get(object, name);
+    *ret_given = value != NULL;
+    for (size_t i = 0; value != NULL && i < 3; i++) {
+        const json_t *item = json_array_get(value, i);
+        if (json_array_size(value) != 3 || !json_is_integer(item) || json_integer_value(item) < 1 ||
+            json_integer_value(item) > most)
+            return fail_at(r, RL_E_IMPORT_FORMAT, name, "is %s; three whole numbers from 1 to %lld are expected",
+                           json_seen(value, seen), (long long)most);
+        ret[i] = json_integer_value(item);
+    }
+    return 0;
+}
+
+static int read_name(struct reader *r, const json_t *object, const char *name, const char **ret)
+{
+    char seen[IMPORT_QUOTE];
+    const json_t *value = json_object_get(object, name);
+    const char *text = json_string_value(value);
+    if (value == NULL)
+        return fail_at(r, RL_E_IMPORT_FORMAT, name, "is missing; a kernel's name is expected");
+    if (text == NULL || text[0] == '\0' || strlen(text) > IMPORT_NAME_MAX || strlen(text) != json_string_length(value))
+        return fail_at(r, RL_E_IMPORT_FORMAT, name, "is %s; a name of 1 to %u bytes is expected",
+                       json_seen(value, seen), IMPORT_NAME_MAX);
+    *ret = rl_arena_strdup(r->import->run->arena, text);
+    return *ret != NULL ? 0 : no_memory(r);
+}
+
+static int check_members(struct reader *r, const json_t *object, const char *const *names)
+{
+    const char *key;
+    json_t *value;
+    char quoted[IMPORT_QUOTE];
+    json_object_foreach((json_t *)object, key, value)
+    {
+        size_t i = 0;
+        while (names[i] != NULL && strcmp(names[i], key) != 0)
+            i++;
+        if (names[i] == NULL)
+            return fail_at(r, RL_E_IMPORT_FORMAT, import_quote(quoted, key),
+                           "is no member of a timing line; kernel, ms, function, grid, block, flop and ask_bytes are");
+    }
+    return 0;
+}
+
+static struct rl_row *new_row(struct reader *r)
+{
+    struct rl_run *run = r->import->run;
+    if (run->row_count == r->row_capacity) {
+        size_t capacity = r->row_capacity > 0 ? 2 * r->row_capacity : 16;
+        struct rl_row *rows = rl_arena_array(run->arena, capacity, sizeof *rows);
+        if (rows == NULL)
+            return NULL;
+        if (run->row_count > 0)
+            memcpy(rows, run->rows, run->row_count * sizeof *rows);
+        run->rows = rows;
+        r->row_capacity = capacity;
+    }
+    return &run->rows[run->row_count];
+}
+
+static void set_time(struct rl_row_state *s, double seconds)
+{
+    s->present = true;
+    s->attempts = 1;
+    s->time_s.median = rl_known(seconds);
+    s->time_s.p25 = s->time_s.p75 = s->time_s.min = s->time_s.std_error =
+        rl_unknown("one time was imported, without its samples");
+    s->time_s.stop = (struct rl_text){NULL, "the import does not say"};
+    s->time_s.n = 1;
+}
+
+static int add_kernel(struct reader *r, const json_t *object)
+{
+    static const char *const names[] = {"kernel", "ms", "function", "grid", "block", "flop", "ask_bytes", NULL};
+    struct rl_run *run = r->import->run;
+    const char *times = r->import->request->fields.times;
+    enum rl_state state = times != NULL && strcmp(times, "cold") == 0 ? RL_COLD : RL_WARM;
+    char quoted[IMPORT_QUOTE];
+    double ms;
+    bool grid, block;
+    struct rl_row row;
+    import_blank_row(&row, "the imported files do not say");
+    if (check_members(r, object, names) != 0 || read_name(r, object, "kernel", &row.kernel) != 0 ||
+        read_real(r, object, "ms", MS_LEAST, MS_MOST, &ms) != 0 || read_count(r, object, "flop", &row.flop) != 0 ||
+        read_count(r, object, "ask_bytes", &row.ask_bytes) != 0 ||
+        read_dims(r, object, "grid", INT32_MAX, row.launch.grid, &grid) != 0 ||
+        read_dims(r, object, "block", 1024, row.launch.block, &block) != 0)
+        return -1;
+    if (grid != block)
+        return fail_at(r, RL_E_IMPORT_FORMAT, grid ? "block" : "grid", "is missing beside the other: a shape is both");
+    if (grid)
+        row.launch.dims_why = NULL;
+    if (json_object_get(object, "function") != NULL) {
+        if (read_name(r, object, "function", &row.import.function.value) != 0)
+            return -1;
+        row.import.function.why = NULL;
+    }
+    const struct rl_row *before = rl_run_row(run, row.kernel);
+    if (before != NULL) {
+        if (before->state[state].time_s.median.value == ms * 1e-3)
+            return 0;
+        return fail_at(r, RL_E_IMPORT_DISAGREES, "ms", "is %.9g for \"%s\", but an earlier line has %.9g", ms,
+                       import_quote(quoted, row.kernel), before->state[state].time_s.median.value * 1e3);
+    }
+    if (run->row_count >= IMPORT_ROWS_MAX)
+        return fail_at(r, RL_E_TOO_LARGE, NULL, "more than %u kernels; import them in parts", IMPORT_ROWS_MAX);
+    const struct rl_unit *unit = rl_unit_find(row.kernel);
+    row.title = unit != NULL ? unit->title : row.kernel;
+    set_time(&row.state[state], ms * 1e-3);
+    struct rl_row *place = new_row(r);
+    if (place == NULL)
+        return no_memory(r);
+    *place = row;
+    run->row_count++;
+    return 0;
+}
+
+static int add_ceiling(struct reader *r, const json_t *object)
+{
+    static const char *const names[] = {"ceiling", "byte_per_s", "flop_per_s", NULL};
+    struct rl_run *run = r->import->run;
+    const char *name;
+    char quoted[IMPORT_QUOTE];
+    double value;
+    if (check_members(r, object, names) != 0 || read_name(r, object, "ceiling", &name) != 0)
+        return -1;
+    const struct rl_unit *unit = rl_unit_find(name);
+    if (unit == NULL || unit->kind == RL_UNIT_KERNEL)
+        return fail_at(r, RL_E_IMPORT_FORMAT, "ceiling",
+                       "is \"%s\"; dram_copy, fp32_fma or another ceiling of the catalogue is expected",
+                       import_quote(quoted, name));
+    bool memory = unit->kind == RL_UNIT_MEMORY_CEILING;
+    if (read_real(r, object, memory ? "byte_per_s" : "flop_per_s", 1, 1e21, &value) != 0)
+        return -1;
+    if (rl_run_ceiling(run, unit->id, RL_WARM) != NULL)
+        return fail_at(r, RL_E_IMPORT_DISAGREES, "ceiling", "\"%s\" is there twice", unit->id);
+    if (run->ceilings == NULL && (run->ceilings = rl_arena_array(run->arena, 32, sizeof *run->ceilings)) == NULL)
+        return no_memory(r);
+    struct rl_ceiling *ceiling = &run->ceilings[run->ceiling_count++];
+    rl_ceiling_unknown(ceiling, "the imported files do not say");
+    ceiling->name = unit->id;
+    ceiling->state = RL_WARM;
+    ceiling->value = rl_known(value);
+    ceiling->unit = memory ? "byte_per_s" : "flop_per_s";
+    ceiling->method = "as the imported file gives it";
+    return 0;
+}
+
+/* ---- our own lines ---- */
+
+static bool sizes_wanted(const struct reader *r, const json_t *run)
+{
+    const char *wanted = r->import->request->fields.sizes, *have = json_string_value(json_object_get(run, "sizes"));
+    return wanted == NULL || (have != NULL && strcmp(wanted, have) == 0);
+}
+
+static int take_run(struct reader *r, const json_t *object)
+{
+    json_t *run = json_object_get(object, "run");
+    const char *sizes = json_string_value(json_object_get(run, "sizes"));
+    if (json_object_size(object) != 2 || !json_is_object(run))
+        return fail_at(r, RL_E_IMPORT_FORMAT, "run", "a line of kind \"run\" has the run's document and nothing else");
+    if (!sizes_wanted(r, run))
+        return 0;
+    if (r->run != NULL)
+        return fail_at(
+            r, RL_E_IMPORT_DISAGREES, "sizes",
+            "a second run (%s) stands here beside that of another line; say by the field sizes which one is meant",
+            sizes != NULL ? sizes : "?");
+    r->run = json_incref(run);
+    r->runs = r->line;
+    return 0;
+}
+
+static int take_line(struct reader *r, json_t *object)
+{
+    const char *kind = json_string_value(json_object_get(object, "t"));
+    char quoted[IMPORT_QUOTE];
+    if (kind != NULL && strcmp(kind, "run") == 0)
+        return take_run(r, object);
+    if (kind != NULL && strcmp(kind, "sample") == 0)
+        return json_array_append(r->sample_lines, object) == 0 ? 0 : no_memory(r);
+    if (kind != NULL)
+        return fail_at(r, RL_E_IMPORT_FORMAT, "t", "is \"%s\"; sample or run is expected", import_quote(quoted, kind));
+    r->plain++;
+    return json_object_get(object, "ceiling") != NULL ? add_ceiling(r, object) : add_kernel(r, object);
+}
+
+/* A sample line as the store takes it; NULL in *ret_times: of other sizes. */
+static int read_sample(struct reader *r, const json_t *object, struct import_sample *ret)
+{
+    struct rl_run *run = r->import->run;
+    const char *unit = json_string_value(json_object_get(object, "unit"));
+    const char *state = json_string_value(json_object_get(object, "state"));
+    const char *sizes = json_string_value(json_object_get(object, "sizes"));
+    const json_t *times = json_object_get(object, "times_s");
+    json_int_t launches = json_integer_value(json_object_get(object, "launches"));
+    size_t count = json_array_size(times);
+    const struct rl_unit *known = rl_unit_find(unit);
+    ret->times_s = NULL;
+    if (sizes == NULL || strcmp(sizes, run->sizes) != 0)
+        return 0;
+    if (known == NULL || state == NULL || (strcmp(state, "warm") != 0 && strcmp(state, "cold") != 0) || launches < 1 ||
+        count < 1 || count > SAMPLES_MAX)
+        return fail_at(r, RL_E_IMPORT_FORMAT, NULL,
+                       "is no line of samples: unit, state, launches or the number of times is wrong");
+    double *copy = rl_arena_array(run->arena, count, sizeof *copy);
+    if (copy == NULL)
+        return no_memory(r);
+    for (size_t i = 0; i < count; i++) {
+        char seen[IMPORT_QUOTE];
+        copy[i] = json_number_value(json_array_get(times, i));
+        if (!isfinite(copy[i]) || copy[i] <= 0)
+            return fail_at(r, RL_E_IMPORT_FORMAT, "times_s", "has %s; a time above 0 is expected",
+                           json_seen(json_array_get(times, i), seen));
+    }
+    *ret = (struct import_sample){known->id, strcmp(state, "cold") == 0 ? RL_COLD : RL_WARM, launches, copy, count};
+    return 0;
+}
+
+static bool close_to(struct rl_real said, struct rl_real made)
+{
+    return rl_is_known(said) && rl_is_known(made) && fabs(said.value - made.value) <= SAME_RELATIVE * fabs(made.value);
+}
+
+/* The run's statistics of what was sampled, or NULL. */
+static const struct rl_times *times_of(const struct rl_run *run, const struct import_sample *sample)
+{
+    const struct rl_row *row = rl_run_row(run, sample->unit);
+    const struct rl_ceiling *ceiling = rl_run_ceiling(run, sample->unit, sample->state);
+    if (row != NULL && row->state[sample->state].present)
+        return &row->state[sample->state].time_s;
+    return ceiling != NULL ? &ceiling->time_s : NULL;
+}
+
+static int take_samples(struct reader *r)
+{
+    struct import *import = r->import;
+    size_t count = json_array_size(r->sample_lines);
+    import->samples = rl_arena_array(import->run->arena, count + 1, sizeof *import->samples);
+    if (import->samples == NULL)
+        return no_memory(r);
+    for (size_t i = 0; i < count; i++) {
+        struct import_sample sample;
+        struct rl_times made = {0};
+        r->line = 0;
+        if (read_sample(r, json_array_get(r->sample_lines, i), &sample) != 0)
+            return -1;
+        if (sample.times_s == NULL)
+            continue;
+        const struct rl_times *said = times_of(import->run, &sample);
+        if (said == NULL)
+            continue; /* a ceiling or row that the document left out */
+        if (rl_times_from_samples(sample.times_s, sample.count, &made) != 0)
+            return no_memory(r);
+        if (rl_is_known(said->median) && said->n == (int64_t)sample.count && !close_to(said->median, made.median))
+            return fail_at(r, RL_E_IMPORT_DISAGREES, "times_s",
+                           "the samples of %s %s have the median %.9g s, the run's document says %.9g s", sample.unit,
+                           rl_state_name(sample.state), made.median.value, said->median.value);
+        import->samples[import->sample_count++] = sample;
+    }
+    return 0;
+}
+
+static int use_document(struct reader *r)
+{
+    struct import *import = r->import;
+    struct rl_err why = {.code = RL_E_NONE};
+    struct rl_run *run = NULL;
+    r->line = r->runs;
+    if (rl_run_from_json(r->run, &run, &why) != 0)
+        return fail_at(r, RL_E_IMPORT_FORMAT, why.field[0] != '\0' ? why.field : NULL,
+                       "is not a run that this build reads: %s", why.message);
+    rl_run_free(import->run); /* nothing is in it yet: files are added later */
+    import->run = run;
+    if (run->source == RL_REPLAYED)
+        import_note(run, "the imported run was replayed from a recording");
+    if (run->source == RL_IMPORTED)
+        return fail_at(r, RL_E_IMPORT_FORMAT, "source", "is \"imported\": import the files that this run was made of");
+    run->source = RL_IMPORTED;
+    run->import.present = true;
+    import->document = true;
+    return take_samples(r);
+}
+
+static int read_lines(struct reader *r, const struct import_text *text)
+{
+    const char *line;
+    size_t at = 0, len;
+    while (import_text_line(text, &at, &line, &len)) {
+        json_error_t why;
+        char quoted[IMPORT_QUOTE];
+        r->line++;
+        if (len > 4u * IMPORT_ROW_MAX)
+            return fail_at(r, RL_E_IMPORT_FORMAT, NULL, "has %zu bytes; at most %u are read", len, 4 * IMPORT_ROW_MAX);
+        if (len == 0 || line[0] == '#' || (len >= 2 && line[0] == '=' && line[1] == '='))
+            continue;
+        json_t *object = json_loadb(line, len, JSON_REJECT_DUPLICATES, &why);
+        if (object == NULL && r->plain + r->runs + json_array_size(r->sample_lines) == 0 && line[0] != '{')
+            return fail_at(r, RL_E_IMPORT_OTHER_FILE, NULL,
+                           "is no JSON: timings are JSON Lines, as roofline-measure --json prints, or {\"kernel\": "
+                           "\"vadd\", \"ms\": 0.25}");
+        if (object == NULL)
+            return fail_at(r, RL_E_IMPORT_FORMAT, NULL,
+                           "is no JSON object: %s (NaN and Infinity are none of JSON's numbers)",
+                           import_quote(quoted, why.text));
+        int rc = json_is_object(object) ? take_line(r, object)
+                                        : fail_at(r, RL_E_IMPORT_FORMAT, NULL, "is JSON, but no object");
+        json_decref(object);
+        if (rc != 0)
+            return -1;
+    }
+    r->line = 0;
+    if (r->run != NULL && r->plain > 0)
+        return fail_at(r, RL_E_IMPORT_FORMAT, NULL,
+                       "mixes a run of roofline-measure with plain timing lines; import them apart");
+    if (r->run != NULL)
+        return use_document(r);
+    if (json_array_size(r->sample_lines) > 0)
+        return fail_at(r, RL_E_IMPORT_FORMAT, NULL, "has samples and no run%s: the file is cut, or of other sizes",
+                       r->import->request->fields.sizes != NULL ? " of the sizes asked for" : "");
+    if (r->import->run->row_count + r->import->run->ceiling_count == 0)
+        return fail_at(r, RL_E_IMPORT_OTHER_FILE, NULL, "has no timing line");
+    return 0;
+}
+
+int import_timings(struct import *import, const struct import_file *file)
+{
+    struct reader r = {.import = import, .file = file, .sample_lines = json_array()};
+    struct import_text text = {0};
+    char format[128];
+    int rc = -1;
+    if (r.sample_lines == NULL)
+        rc = no_memory(&r);
+    else if (import_text_decode(file, &text, import->err) == 0)
+        rc = read_lines(&r, &text);
+    snprintf(format, sizeof format, "%s, %s",
+             r.run != NULL ? "JSON Lines of roofline-measure --json" : "timing JSON Lines",
+             text.encoding != NULL ? text.encoding : "");
+    json_decref(r.run);
+    json_decref(r.sample_lines);
+    free(text.data);
+    return rc == 0 ? import_add_file(import, file, format) : -1;
+}
