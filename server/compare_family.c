@@ -57,8 +57,13 @@ static void interval(struct stats_item *item, double alpha, struct stats_null *n
 {
     if (item->method == STATS_RANK) {
         stats_null_fill(item->base_n, item->head_n, null);
-        stats_shift_interval(item->base, item->base_n, item->head, item->head_n, null, alpha, &item->low, &item->high,
-                             &item->level);
+        struct stats_interval found;
+        if (stats_shift_interval(item->base, item->base_n, item->head, item->head_n, null, alpha, &found) != 0)
+            return; /* not reached: choose() saw that the interval exists at a smaller alpha */
+        item->shift = found.shift;
+        item->low = found.low;
+        item->high = found.high;
+        item->level = found.level;
     } else {
         double reach = stats_student_quantile(alpha / 2, item->spread_df) * shift_error(item);
         item->low = item->shift - reach;
@@ -83,8 +88,9 @@ void stats_family(struct stats_item *items, size_t count, double alpha, size_t r
     size_t family = choose(items, count, alpha, rank_min, &null);
     for (size_t i = 0; i < count; i++) {
         struct stats_item *item = &items[i];
-        item->shift = stats_shift(item->base, item->base_n, item->head, item->head_n);
         item->p_holm = NAN;
+        if (item->method != STATS_RANK) /* with the interval's */
+            item->shift = stats_shift(item->base, item->base_n, item->head, item->head_n);
         if (item->method == STATS_RANK) {
             stats_null_fill(item->base_n, item->head_n, &null);
             stats_rank_test(item->base, item->base_n, item->head, item->head_n, &null, &item->rank);

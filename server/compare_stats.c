@@ -240,12 +240,22 @@ static size_t differences(const double *base, size_t base_n, const double *head,
     return base_n * head_n;
 }
 
+/* The median of n values, which are reordered. */
+static double middle_of(double *values, size_t n)
+{
+    double upper = select_smallest(values, n, n / 2);
+    if (n % 2)
+        return upper;
+    double lower = values[0]; /* the selection left the n / 2 smallest in front */
+    for (size_t i = 1; i < n / 2; i++)
+        lower = fmax(lower, values[i]);
+    return (lower + upper) / 2;
+}
+
 double stats_shift(const double *base, size_t base_n, const double *head, size_t head_n)
 {
     double all[STATS_SIDE_MAX * STATS_SIDE_MAX];
-    size_t n = differences(base, base_n, head, head_n, all);
-    double upper = select_smallest(all, n, n / 2);
-    return n % 2 ? upper : (select_smallest(all, n, n / 2 - 1) + upper) / 2;
+    return middle_of(all, differences(base, base_n, head, head_n, all));
 }
 
 /* The largest k with P(U <= k - 1) <= tail; 0 when there is none. */
@@ -263,17 +273,18 @@ static size_t critical(const struct stats_null *null, double tail)
 }
 
 int stats_shift_interval(const double *base, size_t base_n, const double *head, size_t head_n,
-                         const struct stats_null *null, double alpha, double *ret_low, double *ret_high,
-                         double *ret_level)
+                         const struct stats_null *null, double alpha, struct stats_interval *ret)
 {
     size_t k = critical(null, alpha / 2);
     if (k == 0)
         return -1;
     double all[STATS_SIDE_MAX * STATS_SIDE_MAX];
     size_t n = differences(base, base_n, head, head_n, all);
-    *ret_low = select_smallest(all, n, k - 1);
-    *ret_high = select_smallest(all, n, n - k);
-    *ret_level = 1 - 2 * stats_null_lower(null, k - 1);
+    ret->shift = middle_of(all, n);
+    /* The smaller half stands in front now, so that the ends are looked for in one half each; k is at most n / 2. */
+    ret->low = select_smallest(all, n / 2, k - 1);
+    ret->high = select_smallest(all + n / 2, n - n / 2, n - k - n / 2);
+    ret->level = 1 - 2 * stats_null_lower(null, k - 1);
     return 0;
 }
 

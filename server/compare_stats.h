@@ -60,13 +60,17 @@ void stats_rank_test(const double *base, size_t base_n, const double *head, size
 /* ---- shift ---- */
 /* Hodges-Lehmann estimate: the median of all differences head[j] - base[i] (Hodges & Lehmann 1963; [HWC] 4.2). */
 double stats_shift(const double *base, size_t base_n, const double *head, size_t head_n);
+struct stats_interval {
+    double shift;     /* Hodges-Lehmann */
+    double low, high; /* around it */
+    double level;     /* confidence reached */
+};
 /* The interval of shifts that the two-sided rank test at level alpha does not reject: [D(k), D(mn + 1 - k)] of the
  * ordered differences with the largest k for which P(U <= k - 1) <= alpha / 2 (Moses 1965; Bauer 1972; [HWC] 4.3).
- * Closed, so that under ties its confidence is at least that of the continuous case (Noether 1967). *ret_level is
- * 1 - 2 P(U <= k - 1), the confidence reached. 0, or -1 with nothing written: there is no such k, too few draws. */
+ * Closed, so that under ties its confidence is at least that of the continuous case (Noether 1967). level is
+ * 1 - 2 P(U <= k - 1). 0, or -1 with nothing written: there is no such k, too few draws. */
 int stats_shift_interval(const double *base, size_t base_n, const double *head, size_t head_n,
-                         const struct stats_null *null, double alpha, double *ret_low, double *ret_high,
-                         double *ret_level);
+                         const struct stats_null *null, double alpha, struct stats_interval *ret);
 
 /* ---- spread ---- */
 /* Median absolute deviation times STATS_MAD_SCALE (Rousseeuw & Croux 1993): the standard deviation of a normal sample,

@@ -70,17 +70,18 @@ static void shifts_by_going_through_all(void **state)
         stats_null_fill(base_n, head_n, &null);
         assert_near(stats_shift(base, base_n, head, head_n), fixtures[i].shift, 1e-14, 1e-16, fixtures[i].name);
         for (size_t a = 0; a < COUNT(fixture_alpha); a++) {
-            double low = -7, high = -7, level = -7;
-            int rc = stats_shift_interval(base, base_n, head, head_n, &null, fixture_alpha[a], &low, &high, &level);
+            struct stats_interval seen = {-7, -7, -7, -7};
+            int rc = stats_shift_interval(base, base_n, head, head_n, &null, fixture_alpha[a], &seen);
             if (fixtures[i].interval[a].level <= 0) {
                 assert_int_equal(rc, -1);
-                assert_true(low == -7 && high == -7 && level == -7);
+                assert_true(seen.shift == -7 && seen.low == -7 && seen.high == -7 && seen.level == -7);
                 continue;
             }
             assert_int_equal(rc, 0);
-            assert_true(low == fixtures[i].interval[a].low);
-            assert_true(high == fixtures[i].interval[a].high);
-            assert_near(level, fixtures[i].interval[a].level, 1e-9, 0, fixtures[i].name);
+            assert_near(seen.shift, fixtures[i].shift, 1e-14, 1e-16, fixtures[i].name);
+            assert_true(seen.low == fixtures[i].interval[a].low);
+            assert_true(seen.high == fixtures[i].interval[a].high);
+            assert_near(seen.level, fixtures[i].interval[a].level, 1e-9, 0, fixtures[i].name);
         }
     }
 }

@@ -1,0 +1,68 @@
+/* Shared by the files of the comparison: compare_sides.c (who is judged), compare.c (verdicts), compare_cause.c (causes
+ * and the machine), compare_words.c (sentences). */
+#ifndef SERVER_COMPARE_INTERNAL_H
+#define SERVER_COMPARE_INTERNAL_H
+
+#include "server/compare.h"
+
+struct chosen { /* a side's runs, newest first */
+    const struct compare_run *runs[COMPARE_RUNS_MAX];
+    size_t count;
+    bool named;
+};
+
+/* Draws of one side for one row or ceiling. A run without a known time is not among the times, likewise with bytes. */
+struct draws {
+    double log_time[COMPARE_RUNS_MAX];
+    const struct compare_draw *draw[COMPARE_RUNS_MAX]; /* of that time; NULL for a ceiling */
+    size_t n;
+    double bytes[COMPARE_RUNS_MAX];
+    size_t bytes_n;
+    const char *time_why, *bytes_why; /* the newest run's reason when there is none */
+};
+
+struct subject { /* a row or a ceiling while it is judged */
+    const char *name;
+    enum rl_state state;
+    struct draws base, head;
+    struct stats_item time, bytes;
+    double floor_bytes;
+    size_t past_times, past_bytes; /* draws that history has */
+};
+
+/* ---- compare_sides.c ---- */
+/* Chooses runs and fills used, and notes of identity and warnings. -1 when memory ran out. */
+int compare_choose(const struct compare_side *side, struct rl_arena *arena, struct chosen *ret,
+                   struct compare_used *used);
+int compare_identity(const struct chosen *base, const struct chosen *head, struct compare_result *result);
+
+/* ---- compare_cause.c ---- */
+void compare_no_machine(const char *why, struct compare_machine *ret);
+int compare_find_machine(struct compare_result *result);
+bool compare_is_primary(const char *ceiling); /* dram_copy and fp32_fma: the two that make the roof */
+bool compare_with_machine(const struct compare_judged *time, const struct compare_machine *machine);
+/* The ratio of a ceiling's time, from that of its value. */
+static inline double compare_time_ratio(double value_ratio)
+{
+    return 1 / value_ratio;
+}
+int compare_find_cause(const struct subject *subject, struct compare_row *row, const struct compare_machine *machine,
+                       struct rl_arena *arena);
+/* Whether the ratio of a time is within 1 percent. */
+static inline bool compare_is_small(double ratio)
+{
+    return ratio > 1 - COMPARE_CHANGE && ratio < 1 + COMPARE_CHANGE;
+}
+
+/* ---- compare_words.c: NULL when memory ran out ---- */
+const char *compare_time_words(const struct subject *subject, const struct compare_judged *judged, bool ceiling,
+                               struct rl_arena *arena);
+const char *compare_bytes_words(const struct subject *subject, const struct compare_judged *judged,
+                                struct rl_arena *arena);
+/* `left` is the ratio of what the cause leaves of the change; missing says what could not be looked at, or is NULL. */
+const char *compare_cause_words(const struct compare_row *row, const struct compare_machine *machine, double left,
+                                const char *missing, struct rl_arena *arena);
+const char *compare_machine_words(const struct compare_machine *machine, struct rl_arena *arena);
+const char *compare_answer_words(const struct compare_result *result);
+
+#endif

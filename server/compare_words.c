@@ -1,0 +1,290 @@
+/* Verdicts in sentences. Numbers by rl_format_fixed, so that no locale changes them. */
+#include <math.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "server/compare_internal.h"
+
+#define WORD 48
+
+static const char *fixed(char text[WORD], double value, int decimals)
+{
+    return rl_format_fixed(text, WORD, value, decimals) < 0 ? "out of range" : text;
+}
+
+/* "+2.13 %" for a ratio of 1.0213 */
+static const char *percent(char text[WORD], double ratio)
+{
+    double change = (ratio - 1) * 100;
+    char number[WORD];
+    /* what would round to zero has no sign */
+    const char *digits = fixed(number, fabs(change) < 0.005 ? 0 : change, 2);
+    text[0] = '\0';
+    size_t at = 0;
+    if (change >= 0.005)
+        text[at++] = '+';
+    size_t length = strnlen(digits, WORD - 4);
+    memcpy(text + at, digits, length);
+    memcpy(text + at + length, " %", 3);
+    return text;
+}
+
+struct scale {
+    double from, unit;
+    const char *name;
+    bool whole; /* no decimals */
+};
+
+static const char *scaled(char text[WORD], double value, const struct scale *scales, size_t count)
+{
+    const struct scale *scale = &scales[count - 1];
+    for (size_t i = 0; i < count; i++)
+        if (fabs(value) >= scales[i].from) {
+            scale = &scales[i];
+            break;
+        }
+    double shown = value / scale->unit;
+    int decimals = scale->whole || fabs(shown) >= 1000 ? 0 : fabs(shown) >= 100 ? 1 : fabs(shown) >= 10 ? 2 : 3;
+    char number[WORD];
+    const char *digits = fixed(number, shown, decimals);
+    size_t length = strnlen(digits, WORD - 12), name = strlen(scale->name);
+    memcpy(text, digits, length);
+    text[length] = ' ';
+    memcpy(text + length + 1, scale->name, name + 1);
+    return text;
+}
+
+static const char *seconds(char text[WORD], double value)
+{
+    static const struct scale scales[] = {{1, 1, "s", false}, {1e-3, 1e-3, "ms", false}, {0, 1e-6, "µs", false}};
+    return scaled(text, value, scales, 3);
+}
+
+static const char *bytes(char text[WORD], double value)
+{
+    static const struct scale scales[] = {
+        {1e9, 1e9, "GB", false}, {1e6, 1e6, "MB", false}, {1e4, 1e3, "kB", false}, {0, 1, "bytes", true}};
+    return scaled(text, value, scales, 4);
+}
+
+static const char *rate(char text[WORD], double value, const char *ceiling)
+{
+    static const struct scale byte_scales[] = {{0, 1e9, "GB/s", false}}, flop_scales[] = {{0, 1e9, "GFLOP/s", false}};
+    /* names of ceilings tell their unit: fp64_fma, tensor_fp16 … and all others are bytes */
+    bool flop = strncmp(ceiling, "fp", 2) == 0 || strncmp(ceiling, "bf", 2) == 0 || strncmp(ceiling, "tensor", 6) == 0;
+    return scaled(text, value, flop ? flop_scales : byte_scales, 1);
+}
+
+static const char *confidence(char text[WORD], double level)
+{
+    char number[WORD];
+    /* never rounded up to certainty */
+    const char *digits = fixed(number, fmin(level * 100, 99.99), 2);
+    size_t length = strnlen(digits, WORD - 4);
+    memcpy(text, digits, length);
+    memcpy(text + length, " %", 3);
+    return text;
+}
+
+/* "why it could not be judged", for a quantity that both sides have */
+static const char *unjudged(const char *what, const struct compare_judged *judged, size_t past, struct rl_arena *arena)
+{
+    if (judged->base_n >= COMPARE_RANK_MIN && judged->head_n >= COMPARE_RANK_MIN)
+        return rl_arena_printf(
+            arena,
+            "%s cannot be told: %zu runs against %zu are too few for a family of this many rows, and "
+            "history has %zu draws of it on this device (%d are needed).",
+            what, judged->base_n, judged->head_n, past, COMPARE_HISTORY_MIN);
+    return rl_arena_printf(
+        arena,
+        "%s cannot be told: with %zu runs against %zu (the rank test needs %d a side) the spread has to "
+        "come from history, which has %zu draws of it on this device (%d are needed).",
+        what, judged->base_n, judged->head_n, COMPARE_RANK_MIN, past, COMPARE_HISTORY_MIN);
+}
+
+static const char *missing(const char *what, const struct compare_judged *judged, struct rl_arena *arena)
+{
+    bool base = judged->verdict != COMPARE_MISSING_HEAD, head = judged->verdict != COMPARE_MISSING_BASE;
+    const char *side = base && head ? "neither side has" : base ? "base does not have" : "head does not have";
+    const char *why = base ? judged->base.why : judged->head.why;
+    return rl_arena_printf(arena, "%s: %s it: %s.", what, side, why);
+}
+
+/* ", by a spread from history of …" where that is so, else "" */
+static const char *method(const struct compare_judged *judged, bool relative, struct rl_arena *arena)
+{
+    char number[WORD];
+    if (judged->method != STATS_SPREAD)
+        return "";
+    if (!relative)
+        return rl_arena_printf(arena, ", by a spread from history of %s", bytes(number, judged->spread.value));
+    return rl_arena_printf(arena, ", by a spread from history of %s %%", fixed(number, judged->spread.value * 100, 3));
+}
+
+static const char *time_verdict(const struct compare_judged *judged, bool ceiling)
+{
+    switch (judged->verdict) {
+    case COMPARE_SAME:
+        return "is the same";
+    case COMPARE_SLOWER:
+        return ceiling ? "is lower" : "is slower";
+    case COMPARE_FASTER:
+        return ceiling ? "is higher" : "is faster";
+    default:
+        break;
+    }
+    bool beyond = judged->low.value > 1 || judged->high.value < 1;
+    return beyond ? "is ambiguous (a change, but neither surely 1 % nor surely less)"
+                  : "is ambiguous (neither surely the same nor surely changed)";
+}
+
+const char *compare_time_words(const struct subject *subject, const struct compare_judged *judged, bool ceiling,
+                               struct rl_arena *arena)
+{
+    const char *what = rl_arena_printf(arena, "%s %s%s", ceiling ? "Ceiling" : "Time of", subject->name,
+                                       subject->state == RL_WARM ? " warm" : " cold");
+    if (what == NULL)
+        return NULL;
+    if (judged->verdict != COMPARE_AMBIGUOUS && !rl_is_known(judged->low))
+        return missing(what, judged, arena);
+    if (judged->method == STATS_NONE)
+        return unjudged(what, judged, subject->past_times, arena);
+    char base[WORD], head[WORD], change[WORD], low[WORD], high[WORD], level[WORD];
+    const char *how = method(judged, true, arena);
+    if (how == NULL)
+        return NULL;
+    return rl_arena_printf(
+        arena,
+        "%s %s: %s against %s (medians of %zu and %zu runs), a change of %s, between %s and %s with %s confidence%s.",
+        what, time_verdict(judged, ceiling),
+        ceiling ? rate(head, judged->head.value, subject->name) : seconds(head, judged->head.value),
+        ceiling ? rate(base, judged->base.value, subject->name) : seconds(base, judged->base.value), judged->head_n,
+        judged->base_n, percent(change, judged->ratio.value), percent(low, judged->low.value),
+        percent(high, judged->high.value), confidence(level, judged->level.value), how);
+}
+
+static const char *bytes_verdict(const struct compare_judged *judged)
+{
+    switch (judged->verdict) {
+    case COMPARE_SAME:
+        return "are the same";
+    case COMPARE_MORE:
+        return "are more";
+    case COMPARE_FEWER:
+        return "are fewer";
+    default:
+        return "are ambiguous";
+    }
+}
+
+const char *compare_bytes_words(const struct subject *subject, const struct compare_judged *judged,
+                                struct rl_arena *arena)
+{
+    const char *what =
+        rl_arena_printf(arena, "DRAM bytes of %s%s", subject->name, subject->state == RL_WARM ? " warm" : " cold");
+    if (what == NULL)
+        return NULL;
+    if (judged->base_n == 0 || judged->head_n == 0)
+        return missing(what, judged, arena);
+    if (judged->method == STATS_NONE)
+        return unjudged(what, judged, subject->past_bytes, arena);
+    char base[WORD], head[WORD], shift[WORD], low[WORD], high[WORD], level[WORD], floor[WORD];
+    const char *how = method(judged, false, arena);
+    if (how == NULL)
+        return NULL;
+    return rl_arena_printf(arena,
+                           "%s %s: %s against %s (medians of %zu and %zu runs), %s apart, between %s and %s with %s "
+                           "confidence%s; a change is at least 1 %% and at least %s, this row's noise floor.",
+                           what, bytes_verdict(judged), bytes(head, judged->head.value),
+                           bytes(base, judged->base.value), judged->head_n, judged->base_n,
+                           bytes(shift, judged->shift_bytes.value), bytes(low, subject->bytes.low),
+                           bytes(high, subject->bytes.high), confidence(level, judged->level.value), how,
+                           bytes(floor, judged->floor_bytes.value));
+}
+
+static const char *explained(const struct compare_row *row, const char *what, double ratio, const char *left_is,
+                             double left, struct rl_arena *arena)
+{
+    char change[WORD], rest[WORD], share[WORD], low[WORD];
+    if (!rl_is_known(row->explained_low))
+        return rl_arena_printf(arena, "%s changed by %s, which explains %s %% of the change; %s changed by %s.", what,
+                               percent(change, ratio), fixed(share, row->explained.value * 100, 0), left_is,
+                               percent(rest, left));
+    return rl_arena_printf(
+        arena,
+        "%s changed by %s, which explains %s %% of the change (at least %s %% with 97.5 %% confidence); "
+        "%s changed by %s.",
+        what, percent(change, ratio), fixed(share, row->explained.value * 100, 0),
+        fixed(low, row->explained_low.value * 100, 0), left_is, percent(rest, left));
+}
+
+const char *compare_cause_words(const struct compare_row *row, const struct compare_machine *machine, double left,
+                                const char *missing_what, struct rl_arena *arena)
+{
+    char change[WORD], clock[WORD], memory[WORD];
+    switch (row->cause) {
+    case COMPARE_CAUSE_MACHINE:
+        return rl_arena_printf(arena, "It moved with the machine, all of which changed by %s.",
+                               percent(change, machine->ratio.value));
+    case COMPARE_CAUSE_BYTES:
+        return explained(row, "The bytes from and to DRAM", row->bytes.ratio.value, "the time per byte", left, arena);
+    case COMPARE_CAUSE_CLOCK:
+        return explained(row, "The SM clock", row->sm_hz_ratio.value, "the time in SM cycles", left, arena);
+    case COMPARE_CAUSE_MEMORY_CLOCK:
+        return explained(row, "The memory clock", row->memory_hz_ratio.value, "the time in memory cycles", left, arena);
+    default:
+        break;
+    }
+    if (missing_what != NULL)
+        return rl_arena_printf(arena, "No cause was found: %s.", missing_what);
+    return rl_arena_printf(
+        arena,
+        "No cause was found: neither DRAM bytes (%s) nor SM clock (%s) nor memory clock (%s) explain "
+        "the change, and the machine as a whole did not move with it.",
+        percent(change, row->bytes.ratio.value), percent(clock, row->sm_hz_ratio.value),
+        percent(memory, row->memory_hz_ratio.value));
+}
+
+const char *compare_machine_words(const struct compare_machine *machine, struct rl_arena *arena)
+{
+    char change[WORD], low[WORD], high[WORD];
+    if (machine->verdict == COMPARE_NONE)
+        return "Rows and ceilings did not change together.";
+    return rl_arena_printf(
+        arena,
+        "The machine as a whole is %s: times changed by %s in %zu of %zu rows (from %s to %s), and both "
+        "ceilings with them.",
+        machine->verdict == COMPARE_SLOWER ? "slower" : "faster", percent(change, machine->ratio.value),
+        machine->rows_together, machine->rows, percent(low, machine->low.value), percent(high, machine->high.value));
+}
+
+static const char *bytes_note(const struct compare_result *result, struct rl_arena *arena)
+{
+    size_t more = result->bytes_counts[COMPARE_MORE], fewer = result->bytes_counts[COMPARE_FEWER];
+    if (more + fewer == 0)
+        return "";
+    return rl_arena_printf(arena, " DRAM bytes: more in %zu rows, fewer in %zu.", more, fewer);
+}
+
+const char *compare_answer_words(const struct compare_result *result)
+{
+    struct rl_arena *arena = result->arena;
+    if (result->not_comparable_count > 0)
+        return result->not_comparable[0].sentence;
+    const size_t *counts = result->time_counts;
+    const char *lead = result->outcome == COMPARE_REGRESSION      ? "Head is slower"
+                       : result->outcome == COMPARE_NO_REGRESSION ? "Head is not slower"
+                                                                  : "Whether head is slower cannot be told";
+    const char *note = bytes_note(result, arena);
+    const char *machine = result->machine.verdict == COMPARE_NONE ? "" : ", the machine as a whole";
+    if (note == NULL)
+        return NULL;
+    return rl_arena_printf(arena,
+                           "%s%s: of %zu rows %zu are slower, %zu faster, %zu the same, %zu ambiguous, %zu missing "
+                           "(%zu runs against %zu).%s",
+                           lead, result->outcome == COMPARE_REGRESSION ? machine : "", result->row_count,
+                           counts[COMPARE_SLOWER], counts[COMPARE_FASTER], counts[COMPARE_SAME],
+                           counts[COMPARE_AMBIGUOUS],
+                           counts[COMPARE_MISSING_BASE] + counts[COMPARE_MISSING_HEAD] + counts[COMPARE_NONE],
+                           result->head.id_count, result->base.id_count, note);
+}
