@@ -118,7 +118,9 @@ int import_refuse(const struct import_file *file, const struct import_text *text
     memcpy(first, line, take);
     first[take] = '\0';
     if (first[strspn(first, " \t")] == '{')
-        size_t parts = 0;
+        return import_fail(err, RL_E_IMPORT_OTHER_FILE, &source,
+                           "is JSON; timings are uploaded as timings, not as counters");
+    size_t parts = 0;
     for (const char *c = first; *c != '\0'; c++)
         parts += strchr(",;\t", *c) != NULL;
     return import_fail(
