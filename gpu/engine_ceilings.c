@@ -167,6 +167,7 @@ static struct rl_ceiling *add_ceiling(struct engine *e, struct engine_unit *unit
     return ceiling;
 }
 
+/* The value is needed at once, by what is measured next; what else follows from it is rl_derive's. */
 static void fill(struct engine *e, struct engine_unit *unit, struct rl_ceiling *ceiling,
                  const struct gpu_launch *launch, const struct engine_measure *measure)
 {
@@ -178,12 +179,10 @@ static void fill(struct engine *e, struct engine_unit *unit, struct rl_ceiling *
     ceiling->flags = measure->flags;
     nominal(e, unit, ceiling);
     if (measure->missing) {
-        ceiling->value = ceiling->percent_of_nominal = rl_unknown(measure->missing);
+        ceiling->value = rl_unknown(measure->missing);
         return;
     }
     ceiling->value = rl_known((double)ceiling->work.value / measure->times.median.value);
-    ceiling->percent_of_nominal = ceiling->nominal.why ? rl_unknown(ceiling->nominal.why)
-                                                       : rl_known(100 * ceiling->value.value / ceiling->nominal.value);
     engine_log(e, "ceiling %s %s: %.1f %s, %s", ceiling->name, rl_state_name(ceiling->state),
                ceiling->value.value / 1e9, unit->unit->kind == RL_UNIT_MEMORY_CEILING ? "GB/s" : "GFLOP/s",
                ceiling->shape.value ? ceiling->shape.value : "shape unknown");
@@ -207,7 +206,7 @@ static void withhold(struct engine *e, struct engine_unit *unit, const char *why
 
         if (!ceiling || !rl_is_known(ceiling->value))
             continue;
-        ceiling->value = ceiling->percent_of_nominal = rl_unknown(engine_say(e, "withheld: %s", why));
+        ceiling->value = rl_unknown(engine_say(e, "withheld: %s", why));
         engine_log(e, "ceiling %s %s %s", ceiling->name, rl_state_name(state), ceiling->value.why);
     }
 }
