@@ -340,9 +340,22 @@ static int check_empty(const struct chosen *side, const struct compare_used *use
                                 used->label, used->left_out_count));
 }
 
+/* The spread of history says how far draws scatter, not that this one is not the odd one out. */
+static int check_few(const struct chosen *side, const char *name, struct compare_result *result)
+{
+    if (side->count >= COMPARE_RANK_MIN)
+        return 0;
+    return note(
+        result->warnings, &result->warning_count, "runs", result->base.label, result->head.label,
+        rl_arena_printf(result->arena,
+                        "%s has %zu of the %d runs that a rank test needs: a run that is off by chance cannot be "
+                        "told from a change.",
+                        name, side->count, COMPARE_RANK_MIN));
+}
+
 int compare_identity(const struct chosen *base, const struct chosen *head, struct compare_result *result)
 {
-    size_t most = COUNT(identity) + COUNT(beside_driver) + 4 + base->count + head->count;
+    size_t most = COUNT(identity) + COUNT(beside_driver) + 6 + base->count + head->count;
     result->not_comparable = rl_arena_array(result->arena, most, sizeof *result->not_comparable);
     result->warnings = rl_arena_array(result->arena, most, sizeof *result->warnings);
     if (result->not_comparable == NULL || result->warnings == NULL)
@@ -358,6 +371,7 @@ int compare_identity(const struct chosen *base, const struct chosen *head, struc
         if (check_beside(&beside_driver[i], base, head, result) != 0)
             return -1;
     if (check_drivers(base, head, result) != 0 || check_overlap(base, head, result) != 0 ||
+        check_few(base, "Base", result) != 0 || check_few(head, "Head", result) != 0 ||
         check_named(base, "base", result) != 0 || check_named(head, "head", result) != 0)
         return -1;
     return 0;

@@ -1,3 +1,5 @@
 # Judging runs against runs: the statistics against scipy, the rules, and how often they are wrong.
-rl_unit_test(test_compare_stats rl_compare)
-rl_unit_test(test_compare rl_compare)
+foreach(name IN ITEMS test_compare_stats test_compare test_compare_trials)
+  rl_unit_test(${name} rl_compare)
+endforeach()
+target_compile_definitions(test_compare_trials PRIVATE DATA="${CMAKE_CURRENT_SOURCE_DIR}/data")

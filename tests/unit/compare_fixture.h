@@ -59,7 +59,7 @@ struct lab {
     struct compare_run runs[LAB_RUNS];
     struct compare_draw draws[LAB_RUNS][LAB_ROWS];
     struct compare_ceiling_draw ceilings[LAB_RUNS][LAB_CEILINGS];
-    char ids[LAB_RUNS][12];
+    char ids[LAB_RUNS][24];
 };
 
 static inline double lab_uniform(uint64_t *seed)

@@ -533,6 +533,10 @@ static void few_runs(void **state)
     struct compare_result *result = judge_with(1, 1, true, NULL);
     assert_int_equal(result->time_counts[COMPARE_AMBIGUOUS], LAB_ROWS);
     assert_int_equal(result->outcome, COMPARE_UNDECIDED);
+    assert_int_equal(result->warning_count, 2);
+    assert_string_equal(result->warnings[1].sentence,
+                        "Head has 1 of the 6 runs that a rank test needs: a run that is off "
+                        "by chance cannot be told from a change.");
     assert_non_null(strstr(result->rows[0].time.sentence, "history, which has 0 draws"));
     assert_true(rl_is_known(result->rows[0].time.ratio) && !rl_is_known(result->rows[0].time.low));
     compare_free(result);
