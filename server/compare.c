@@ -11,507 +11,499 @@
 
 /* COMPARE_ROWS_MAX rows with their draws and sentences take about 1 MB, a draw of history 16 bytes. */
 #define ARENA_MAX (16u * 1024 * 1024)
-     1024) /* COMPARE_ROWS_MAX rows with their draws and sentences take about 1 MB, a draw of history 16 bytes */
 
 #define NOISE_MADS 3.0 /* half width of a trend's noise band */
 
 /* ---- gathering ---- */
 
 struct gathered {
-         struct subject *items;
-         size_t count;
-         bool ceilings;
-     };
+    struct subject *items;
+    size_t count;
+    bool ceilings;
+};
 
-     static struct subject *subject_of(struct gathered *all, const char *name, enum rl_state state)
-     {
-         for (size_t i = 0; i < all->count; i++)
-             if (all->items[i].state == state && strcmp(all->items[i].name, name) == 0)
-                 return &all->items[i];
-         if (all->count == COMPARE_ROWS_MAX)
-             return NULL;
-         struct subject *added = &all->items[all->count++];
-         added->name = name;
-         added->state = state;
-         return added;
-     }
+static struct subject *subject_of(struct gathered *all, const char *name, enum rl_state state)
+{
+    for (size_t i = 0; i < all->count; i++)
+        if (all->items[i].state == state && strcmp(all->items[i].name, name) == 0)
+            return &all->items[i];
+    if (all->count == COMPARE_ROWS_MAX)
+        return NULL;
+    struct subject *added = &all->items[all->count++];
+    added->name = name;
+    added->state = state;
+    return added;
+}
 
-     static bool positive(const struct rl_real *value)
-     {
-         return rl_is_known(*value) && isfinite(value->value) && value->value > 0;
-     }
+static bool positive(const struct rl_real *value)
+{
+    return rl_is_known(*value) && isfinite(value->value) && value->value > 0;
+}
 
-     static void add_time(struct draws *draws, const struct rl_real *time, const struct compare_draw *draw,
-                          const char *why)
-     {
-         if (positive(time)) {
-             draws->log_time[draws->n] = log(time->value);
-             draws->draw[draws->n++] = draw;
-         } else if (draws->time_why == NULL) {
-             draws->time_why = why != NULL ? why : time->why != NULL ? time->why : "it is not a positive number";
-         }
-     }
+static void add_time(struct draws *draws, const struct rl_real *time, const struct compare_draw *draw, const char *why)
+{
+    if (positive(time)) {
+        draws->log_time[draws->n] = log(time->value);
+        draws->draw[draws->n++] = draw;
+    } else if (draws->time_why == NULL) {
+        draws->time_why = why != NULL ? why : time->why != NULL ? time->why : "it is not a positive number";
+    }
+}
 
-     static void add_bytes(struct draws *draws, const struct rl_real *bytes)
-     {
-         if (rl_is_known(*bytes) && isfinite(bytes->value) && bytes->value >= 0)
-             draws->bytes[draws->bytes_n++] = bytes->value;
-         else if (draws->bytes_why == NULL)
-             draws->bytes_why = bytes->why != NULL ? bytes->why : "it is negative or not finite";
-     }
+static void add_bytes(struct draws *draws, const struct rl_real *bytes)
+{
+    if (rl_is_known(*bytes) && isfinite(bytes->value) && bytes->value >= 0)
+        draws->bytes[draws->bytes_n++] = bytes->value;
+    else if (draws->bytes_why == NULL)
+        draws->bytes_why = bytes->why != NULL ? bytes->why : "it is negative or not finite";
+}
 
-     static int gather_run(struct gathered *all, const struct compare_run *run, bool named, bool head)
-     {
-         for (size_t i = 0; !all->ceilings && i < run->draw_count; i++) {
-             const struct compare_draw *draw = &run->draws[i];
-             struct subject *subject = subject_of(all, draw->kernel, draw->state);
-             if (subject == NULL)
-                 return -1;
-             struct draws *draws = head ? &subject->head : &subject->base;
-             struct rl_real time = draw->time_s;
-             if (draw->throttled && !named)
-                 time = rl_unknown("the row was throttled");
-             add_time(draws, &time, draw, NULL);
-             add_bytes(draws, &draw->dram_bytes);
-         }
-         for (size_t i = 0; all->ceilings && i < run->ceiling_count; i++) {
-             const struct compare_ceiling_draw *ceiling = &run->ceilings[i];
-             struct subject *subject = subject_of(all, ceiling->name, ceiling->state);
-             if (subject == NULL)
-                 return -1;
-             struct rl_real time = ceiling->value;
-             if (positive(&time))
-                 time.value = 1 / time.value;
-             add_time(head ? &subject->head : &subject->base, &time, NULL, NULL);
-         }
-         return 0;
-     }
+static int gather_run(struct gathered *all, const struct compare_run *run, bool named, bool head)
+{
+    for (size_t i = 0; !all->ceilings && i < run->draw_count; i++) {
+        const struct compare_draw *draw = &run->draws[i];
+        struct subject *subject = subject_of(all, draw->kernel, draw->state);
+        if (subject == NULL)
+            return -1;
+        struct draws *draws = head ? &subject->head : &subject->base;
+        struct rl_real time = draw->time_s;
+        if (draw->throttled && !named)
+            time = rl_unknown("the row was throttled");
+        add_time(draws, &time, draw, NULL);
+        add_bytes(draws, &draw->dram_bytes);
+    }
+    for (size_t i = 0; all->ceilings && i < run->ceiling_count; i++) {
+        const struct compare_ceiling_draw *ceiling = &run->ceilings[i];
+        struct subject *subject = subject_of(all, ceiling->name, ceiling->state);
+        if (subject == NULL)
+            return -1;
+        struct rl_real time = ceiling->value;
+        if (positive(&time))
+            time.value = 1 / time.value;
+        add_time(head ? &subject->head : &subject->base, &time, NULL, NULL);
+    }
+    return 0;
+}
 
-     static int gather(struct gathered *all, const struct chosen *base, const struct chosen *head,
-                       struct rl_arena *arena, struct rl_err *err)
-     {
-         size_t most = 0;
-         const struct chosen *sides[2] = {base, head};
-         for (size_t s = 0; s < 2; s++)
-             for (size_t i = 0; i < sides[s]->count; i++) {
-                 const struct compare_run *run = sides[s]->runs[i];
-                 most += all->ceilings ? run->ceiling_count : run->draw_count;
-             }
-         most = most < COMPARE_ROWS_MAX ? most : COMPARE_ROWS_MAX;
-         all->items = rl_arena_array(arena, most + 1, sizeof *all->items);
-         if (all->items == NULL)
-             return rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory to compare %zu rows.", most);
-         for (size_t s = 0; s < 2; s++)
-             for (size_t i = 0; i < sides[s]->count; i++)
-                 if (gather_run(all, sides[s]->runs[i], sides[s]->named, s == 1) != 0)
-                     return rl_fail(err, RL_E_TOO_LARGE, NULL,
-                                    "The runs have more than %d different %s; compare fewer.", COMPARE_ROWS_MAX,
-                                    all->ceilings ? "ceilings" : "rows");
-         return 0;
-     }
+static int gather(struct gathered *all, const struct chosen *base, const struct chosen *head, struct rl_arena *arena,
+                  struct rl_err *err)
+{
+    size_t most = 0;
+    const struct chosen *sides[2] = {base, head};
+    for (size_t s = 0; s < 2; s++)
+        for (size_t i = 0; i < sides[s]->count; i++) {
+            const struct compare_run *run = sides[s]->runs[i];
+            most += all->ceilings ? run->ceiling_count : run->draw_count;
+        }
+    most = most < COMPARE_ROWS_MAX ? most : COMPARE_ROWS_MAX;
+    all->items = rl_arena_array(arena, most + 1, sizeof *all->items);
+    if (all->items == NULL)
+        return rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory to compare %zu rows.", most);
+    for (size_t s = 0; s < 2; s++)
+        for (size_t i = 0; i < sides[s]->count; i++)
+            if (gather_run(all, sides[s]->runs[i], sides[s]->named, s == 1) != 0)
+                return rl_fail(err, RL_E_TOO_LARGE, NULL, "The runs have more than %d different %s; compare fewer.",
+                               COMPARE_ROWS_MAX, all->ceilings ? "ceilings" : "rows");
+    return 0;
+}
 
-     /* ---- spread of single draws, from history ---- */
+/* ---- spread of single draws, from history ---- */
 
-     static int use_history(struct subject *subject, const struct compare_history *history, double *values,
-                            int64_t *groups)
-     {
-         for (int bytes = 0; bytes < 2; bytes++) {
-             size_t n = 0;
-             for (size_t i = 0; i < history->count; i++) {
-                 const struct compare_past *past = &history->draws[i];
-                 const struct rl_real *value = bytes ? &past->dram_bytes : &past->time_s;
-                 bool usable = bytes ? rl_is_known(*value) && isfinite(value->value) : positive(value);
-                 if (past->state != subject->state || !usable || strcmp(past->name, subject->name) != 0)
-                     continue;
-                 values[n] = bytes ? value->value : log(value->value);
-                 groups[n++] = past->group;
-             }
-             struct stats_item *item = bytes ? &subject->bytes : &subject->time;
-             *(bytes ? &subject->past_bytes : &subject->past_times) = n;
-             if (n >= COMPARE_HISTORY_MIN)
-                 item->spread = stats_pooled_sd(values, groups, n, &item->spread_df);
-         }
-         return 0;
-     }
+static int use_history(struct subject *subject, const struct compare_history *history, double *values, int64_t *groups)
+{
+    for (int bytes = 0; bytes < 2; bytes++) {
+        size_t n = 0;
+        for (size_t i = 0; i < history->count; i++) {
+            const struct compare_past *past = &history->draws[i];
+            const struct rl_real *value = bytes ? &past->dram_bytes : &past->time_s;
+            bool usable = bytes ? rl_is_known(*value) && isfinite(value->value) : positive(value);
+            if (past->state != subject->state || !usable || strcmp(past->name, subject->name) != 0)
+                continue;
+            values[n] = bytes ? value->value : log(value->value);
+            groups[n++] = past->group;
+        }
+        struct stats_item *item = bytes ? &subject->bytes : &subject->time;
+        *(bytes ? &subject->past_bytes : &subject->past_times) = n;
+        if (n >= COMPARE_HISTORY_MIN)
+            item->spread = stats_pooled_sd(values, groups, n, &item->spread_df);
+    }
+    return 0;
+}
 
-     /* ---- verdicts ---- */
+/* ---- verdicts ---- */
 
-     static struct rl_real median(const double *values, size_t n, const char *why)
-     {
-         double sorted[COMPARE_RUNS_MAX];
-         if (n == 0)
-             return rl_unknown(why != NULL ? why : "the side has no such row");
-         memcpy(sorted, values, n * sizeof *values);
-         rl_sort_doubles(sorted, n);
-         return rl_known(rl_quantile_sorted(sorted, n, 0.5));
-     }
+static struct rl_real median(const double *values, size_t n, const char *why)
+{
+    double sorted[COMPARE_RUNS_MAX];
+    if (n == 0)
+        return rl_unknown(why != NULL ? why : "the side has no such row");
+    memcpy(sorted, values, n * sizeof *values);
+    rl_sort_doubles(sorted, n);
+    return rl_known(rl_quantile_sorted(sorted, n, 0.5));
+}
 
-     static void unknown_numbers(struct compare_judged *judged, const char *why)
-     {
-         struct rl_real nothing = rl_unknown(why);
-         judged->ratio = judged->low = judged->high = judged->level = judged->p = judged->p_holm = nothing;
-         judged->spread = judged->floor_bytes = judged->shift_bytes = nothing;
-     }
+static void unknown_numbers(struct compare_judged *judged, const char *why)
+{
+    struct rl_real nothing = rl_unknown(why);
+    judged->ratio = judged->low = judged->high = judged->level = judged->p = judged->p_holm = nothing;
+    judged->spread = judged->floor_bytes = judged->shift_bytes = nothing;
+}
 
-     /* Missing sides, and the numbers that do not need a verdict. True when there is something to judge. */
-     static bool begin(struct compare_judged *ret, size_t base_n, size_t head_n)
-     {
-         ret->base_n = base_n;
-         ret->head_n = head_n;
-         ret->method = STATS_NONE;
-         unknown_numbers(ret, "one side has no value");
-         ret->verdict = base_n > 0 && head_n > 0 ? COMPARE_AMBIGUOUS
-                        : base_n > 0             ? COMPARE_MISSING_HEAD
-                        : head_n > 0             ? COMPARE_MISSING_BASE
-                                                 : COMPARE_NONE;
-         return ret->verdict == COMPARE_AMBIGUOUS;
-     }
+/* Missing sides, and the numbers that do not need a verdict. True when there is something to judge. */
+static bool begin(struct compare_judged *ret, size_t base_n, size_t head_n)
+{
+    ret->base_n = base_n;
+    ret->head_n = head_n;
+    ret->method = STATS_NONE;
+    unknown_numbers(ret, "one side has no value");
+    ret->verdict = base_n > 0 && head_n > 0 ? COMPARE_AMBIGUOUS
+                   : base_n > 0             ? COMPARE_MISSING_HEAD
+                   : head_n > 0             ? COMPARE_MISSING_BASE
+                                            : COMPARE_NONE;
+    return ret->verdict == COMPARE_AMBIGUOUS;
+}
 
-     static void take_item(struct compare_judged *ret, const struct stats_item *item)
-     {
-         ret->method = item->method;
-         unknown_numbers(ret, item->method == STATS_NONE ? "too few runs on a side, and no spread from history"
-                                                         : "not of this quantity");
-         if (item->method == STATS_NONE)
-             return;
-         ret->level = rl_known(item->level);
-         ret->p = rl_known(item->p);
-         ret->p_holm = rl_known(item->p_holm);
-         ret->spread =
-             item->method == STATS_SPREAD ? rl_known(item->spread) : rl_unknown("the runs' own ranks were used");
-     }
+static void take_item(struct compare_judged *ret, const struct stats_item *item)
+{
+    ret->method = item->method;
+    unknown_numbers(ret, item->method == STATS_NONE ? "too few runs on a side, and no spread from history"
+                                                    : "not of this quantity");
+    if (item->method == STATS_NONE)
+        return;
+    ret->level = rl_known(item->level);
+    ret->p = rl_known(item->p);
+    ret->p_holm = rl_known(item->p_holm);
+    ret->spread = item->method == STATS_SPREAD ? rl_known(item->spread) : rl_unknown("the runs' own ranks were used");
+}
 
-     static void judge_time(const struct subject *subject, bool ceiling, struct compare_judged *ret)
-     {
-         const struct draws *base = &subject->base, *head = &subject->head;
-         const struct stats_item *item = &subject->time;
-         double turn = ceiling ? -1 : 1; /* a ceiling's value is the reciprocal of its time */
-         ret->base = median(base->log_time, base->n, base->time_why);
-         ret->head = median(head->log_time, head->n, head->time_why);
-         ret->base.value = exp(turn * ret->base.value);
-         ret->head.value = exp(turn * ret->head.value);
-         if (!begin(ret, base->n, head->n))
-             return;
-         take_item(ret, item);
-         ret->ratio = rl_known(exp(turn * item->shift));
-         if (item->method == STATS_NONE)
-             return;
-         double ratio = exp(item->shift), low = exp(item->low), high = exp(item->high);
-         ret->low = rl_known(ceiling ? 1 / high : low);
-         ret->high = rl_known(ceiling ? 1 / low : high);
-         bool rejected = item->p_holm <= COMPARE_ALPHA;
-         if (low >= 1 - COMPARE_CHANGE && high <= 1 + COMPARE_CHANGE)
-             ret->verdict = COMPARE_SAME;
-         else if (low > 1 && rejected && ratio >= 1 + COMPARE_CHANGE)
-             ret->verdict = COMPARE_SLOWER;
-         else if (high < 1 && rejected && ratio <= 1 - COMPARE_CHANGE)
-             ret->verdict = COMPARE_FASTER;
-     }
+static void judge_time(const struct subject *subject, bool ceiling, struct compare_judged *ret)
+{
+    const struct draws *base = &subject->base, *head = &subject->head;
+    const struct stats_item *item = &subject->time;
+    double turn = ceiling ? -1 : 1; /* a ceiling's value is the reciprocal of its time */
+    ret->base = median(base->log_time, base->n, base->time_why);
+    ret->head = median(head->log_time, head->n, head->time_why);
+    ret->base.value = exp(turn * ret->base.value);
+    ret->head.value = exp(turn * ret->head.value);
+    if (!begin(ret, base->n, head->n))
+        return;
+    take_item(ret, item);
+    ret->ratio = rl_known(exp(turn * item->shift));
+    if (item->method == STATS_NONE)
+        return;
+    double ratio = exp(item->shift), low = exp(item->low), high = exp(item->high);
+    ret->low = rl_known(ceiling ? 1 / high : low);
+    ret->high = rl_known(ceiling ? 1 / low : high);
+    bool rejected = item->p_holm <= COMPARE_ALPHA;
+    if (low >= 1 - COMPARE_CHANGE && high <= 1 + COMPARE_CHANGE)
+        ret->verdict = COMPARE_SAME;
+    else if (low > 1 && rejected && ratio >= 1 + COMPARE_CHANGE)
+        ret->verdict = COMPARE_SLOWER;
+    else if (high < 1 && rejected && ratio <= 1 - COMPARE_CHANGE)
+        ret->verdict = COMPARE_FASTER;
+}
 
-     /* The row's byte-noise floor: compare.h. */
-     static double byte_floor(const struct draws *base, const struct draws *head)
-     {
-         double values[COMPARE_RUNS_MAX], floor = 0;
-         if (base->bytes_n > 0) {
-             memcpy(values, base->bytes, base->bytes_n * sizeof *values);
-             floor = NOISE_MADS * stats_scaled_mad(values, base->bytes_n);
-         }
-         const struct draws *sides[2] = {base, head};
-         for (size_t s = 0; s < 2; s++)
-             for (size_t i = 0; i < sides[s]->n; i++) {
-                 const struct compare_draw *draw = sides[s]->draw[i];
-                 if (positive(&draw->ask_bytes))
-                     floor = fmax(floor, RL_STEADY_ASK * draw->ask_bytes.value);
-                 if (positive(&draw->dram_floor))
-                     floor = fmax(floor, draw->dram_floor.value);
-             }
-         return floor;
-     }
+/* The row's byte-noise floor: compare.h. */
+static double byte_floor(const struct draws *base, const struct draws *head)
+{
+    double values[COMPARE_RUNS_MAX], floor = 0;
+    if (base->bytes_n > 0) {
+        memcpy(values, base->bytes, base->bytes_n * sizeof *values);
+        floor = NOISE_MADS * stats_scaled_mad(values, base->bytes_n);
+    }
+    const struct draws *sides[2] = {base, head};
+    for (size_t s = 0; s < 2; s++)
+        for (size_t i = 0; i < sides[s]->n; i++) {
+            const struct compare_draw *draw = sides[s]->draw[i];
+            if (positive(&draw->ask_bytes))
+                floor = fmax(floor, RL_STEADY_ASK * draw->ask_bytes.value);
+            if (positive(&draw->dram_floor))
+                floor = fmax(floor, draw->dram_floor.value);
+        }
+    return floor;
+}
 
-     static void judge_bytes(const struct subject *subject, struct compare_judged *ret)
-     {
-         const struct draws *base = &subject->base, *head = &subject->head;
-         const struct stats_item *item = &subject->bytes;
-         ret->base = median(base->bytes, base->bytes_n, base->bytes_why);
-         ret->head = median(head->bytes, head->bytes_n, head->bytes_why);
-         if (!begin(ret, base->bytes_n, head->bytes_n))
-             return;
-         take_item(ret, item);
-         double of = ret->base.value;
-         ret->shift_bytes = rl_known(item->shift);
-         ret->floor_bytes = rl_known(subject->floor_bytes);
-         ret->ratio = of > 0 ? rl_known(1 + item->shift / of) : rl_unknown("base's median is 0 bytes");
-         double needed = fmax(COMPARE_CHANGE * of, subject->floor_bytes);
-         if (item->method == STATS_NONE)
-             return;
-         ret->low = of > 0 ? rl_known(1 + item->low / of) : ret->ratio;
-         ret->high = of > 0 ? rl_known(1 + item->high / of) : ret->ratio;
-         bool rejected = item->p_holm <= COMPARE_ALPHA;
-         if (item->low >= -needed && item->high <= needed)
-             ret->verdict = COMPARE_SAME;
-         else if (item->low > 0 && rejected && item->shift >= needed)
-             ret->verdict = COMPARE_MORE;
-         else if (item->high < 0 && rejected && item->shift <= -needed)
-             ret->verdict = COMPARE_FEWER;
-     }
+static void judge_bytes(const struct subject *subject, struct compare_judged *ret)
+{
+    const struct draws *base = &subject->base, *head = &subject->head;
+    const struct stats_item *item = &subject->bytes;
+    ret->base = median(base->bytes, base->bytes_n, base->bytes_why);
+    ret->head = median(head->bytes, head->bytes_n, head->bytes_why);
+    if (!begin(ret, base->bytes_n, head->bytes_n))
+        return;
+    take_item(ret, item);
+    double of = ret->base.value;
+    ret->shift_bytes = rl_known(item->shift);
+    ret->floor_bytes = rl_known(subject->floor_bytes);
+    ret->ratio = of > 0 ? rl_known(1 + item->shift / of) : rl_unknown("base's median is 0 bytes");
+    double needed = fmax(COMPARE_CHANGE * of, subject->floor_bytes);
+    if (item->method == STATS_NONE)
+        return;
+    ret->low = of > 0 ? rl_known(1 + item->low / of) : ret->ratio;
+    ret->high = of > 0 ? rl_known(1 + item->high / of) : ret->ratio;
+    bool rejected = item->p_holm <= COMPARE_ALPHA;
+    if (item->low >= -needed && item->high <= needed)
+        ret->verdict = COMPARE_SAME;
+    else if (item->low > 0 && rejected && item->shift >= needed)
+        ret->verdict = COMPARE_MORE;
+    else if (item->high < 0 && rejected && item->shift <= -needed)
+        ret->verdict = COMPARE_FEWER;
+}
 
-     /* Judges one family: times of rows or of ceilings, or bytes of rows. */
-     static int judge_family(struct gathered *all, bool bytes, struct rl_arena *arena)
-     {
-         struct stats_item *items = rl_arena_array(arena, all->count + 1, sizeof *items);
-         struct stats_item **of = rl_arena_array(arena, all->count + 1, sizeof(struct stats_item *));
-         if (items == NULL || of == NULL)
-             return -1;
-         size_t count = 0;
-         for (size_t i = 0; i < all->count; i++) {
-             struct subject *subject = &all->items[i];
-             struct stats_item *item = bytes ? &subject->bytes : &subject->time;
-             item->base = bytes ? subject->base.bytes : subject->base.log_time;
-             item->head = bytes ? subject->head.bytes : subject->head.log_time;
-             item->base_n = bytes ? subject->base.bytes_n : subject->base.n;
-             item->head_n = bytes ? subject->head.bytes_n : subject->head.n;
-             if (item->base_n == 0 || item->head_n == 0)
-                 continue;
-             items[count] = *item;
-             of[count++] = item;
-         }
-         stats_family(items, count, COMPARE_ALPHA, COMPARE_RANK_MIN);
-         for (size_t i = 0; i < count; i++)
-             *of[i] = items[i];
-         return 0;
-     }
+/* Judges one family: times of rows or of ceilings, or bytes of rows. */
+static int judge_family(struct gathered *all, bool bytes, struct rl_arena *arena)
+{
+    struct stats_item *items = rl_arena_array(arena, all->count + 1, sizeof *items);
+    struct stats_item **of = rl_arena_array(arena, all->count + 1, sizeof(struct stats_item *));
+    if (items == NULL || of == NULL)
+        return -1;
+    size_t count = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        struct subject *subject = &all->items[i];
+        struct stats_item *item = bytes ? &subject->bytes : &subject->time;
+        item->base = bytes ? subject->base.bytes : subject->base.log_time;
+        item->head = bytes ? subject->head.bytes : subject->head.log_time;
+        item->base_n = bytes ? subject->base.bytes_n : subject->base.n;
+        item->head_n = bytes ? subject->head.bytes_n : subject->head.n;
+        if (item->base_n == 0 || item->head_n == 0)
+            continue;
+        items[count] = *item;
+        of[count++] = item;
+    }
+    stats_family(items, count, COMPARE_ALPHA, COMPARE_RANK_MIN);
+    for (size_t i = 0; i < count; i++)
+        *of[i] = items[i];
+    return 0;
+}
 
-     static int judge_all(struct gathered *all, const struct compare_history *history, struct rl_arena *arena)
-     {
-         double *values = NULL;
-         int64_t *groups = NULL;
-         if (history != NULL) {
-             values = rl_arena_array(arena, history->count + 1, sizeof *values);
-             groups = rl_arena_array(arena, history->count + 1, sizeof *groups);
-             if (values == NULL || groups == NULL)
-                 return -1;
-         }
-         for (size_t i = 0; i < all->count; i++) {
-             struct subject *subject = &all->items[i];
-             if (history != NULL)
-                 use_history(subject, history, values, groups);
-             if (!all->ceilings)
-                 subject->floor_bytes = byte_floor(&subject->base, &subject->head);
-         }
-         if (judge_family(all, false, arena) != 0)
-             return -1;
-         return all->ceilings ? 0 : judge_family(all, true, arena);
-     }
+static int judge_all(struct gathered *all, const struct compare_history *history, struct rl_arena *arena)
+{
+    double *values = NULL;
+    int64_t *groups = NULL;
+    if (history != NULL) {
+        values = rl_arena_array(arena, history->count + 1, sizeof *values);
+        groups = rl_arena_array(arena, history->count + 1, sizeof *groups);
+        if (values == NULL || groups == NULL)
+            return -1;
+    }
+    for (size_t i = 0; i < all->count; i++) {
+        struct subject *subject = &all->items[i];
+        if (history != NULL)
+            use_history(subject, history, values, groups);
+        if (!all->ceilings)
+            subject->floor_bytes = byte_floor(&subject->base, &subject->head);
+    }
+    if (judge_family(all, false, arena) != 0)
+        return -1;
+    return all->ceilings ? 0 : judge_family(all, true, arena);
+}
 
-     /* ---- the answer ---- */
+/* ---- the answer ---- */
 
-     static int fill_ceilings(const struct gathered *all, struct compare_result *result)
-     {
-         result->ceilings = rl_arena_array(result->arena, all->count + 1, sizeof *result->ceilings);
-         if (result->ceilings == NULL)
-             return -1;
-         result->ceiling_count = all->count;
-         for (size_t i = 0; i < all->count; i++) {
-             struct compare_ceiling *ceiling = &result->ceilings[i];
-             ceiling->name = all->items[i].name;
-             ceiling->state = all->items[i].state;
-             judge_time(&all->items[i], true, &ceiling->value);
-             ceiling->value.sentence = compare_time_words(&all->items[i], &ceiling->value, true, result->arena);
-             if (ceiling->value.sentence == NULL)
-                 return -1;
-         }
-         return 0;
-     }
+static int fill_ceilings(const struct gathered *all, struct compare_result *result)
+{
+    result->ceilings = rl_arena_array(result->arena, all->count + 1, sizeof *result->ceilings);
+    if (result->ceilings == NULL)
+        return -1;
+    result->ceiling_count = all->count;
+    for (size_t i = 0; i < all->count; i++) {
+        struct compare_ceiling *ceiling = &result->ceilings[i];
+        ceiling->name = all->items[i].name;
+        ceiling->state = all->items[i].state;
+        judge_time(&all->items[i], true, &ceiling->value);
+        ceiling->value.sentence = compare_time_words(&all->items[i], &ceiling->value, true, result->arena);
+        if (ceiling->value.sentence == NULL)
+            return -1;
+    }
+    return 0;
+}
 
-     static int fill_rows(const struct gathered *all, struct compare_result *result)
-     {
-         result->rows = rl_arena_array(result->arena, all->count + 1, sizeof *result->rows);
-         if (result->rows == NULL)
-             return -1;
-         result->row_count = all->count;
-         for (size_t i = 0; i < all->count; i++) {
-             const struct subject *subject = &all->items[i];
-             struct compare_row *row = &result->rows[i];
-             row->kernel = subject->name;
-             row->state = subject->state;
-             judge_time(subject, false, &row->time);
-             judge_bytes(subject, &row->bytes);
-             row->time.sentence = compare_time_words(subject, &row->time, false, result->arena);
-             row->bytes.sentence = compare_bytes_words(subject, &row->bytes, result->arena);
-             if (row->time.sentence == NULL || row->bytes.sentence == NULL)
-                 return -1;
-             result->time_counts[row->time.verdict]++;
-             result->bytes_counts[row->bytes.verdict]++;
-         }
-         return 0;
-     }
+static int fill_rows(const struct gathered *all, struct compare_result *result)
+{
+    result->rows = rl_arena_array(result->arena, all->count + 1, sizeof *result->rows);
+    if (result->rows == NULL)
+        return -1;
+    result->row_count = all->count;
+    for (size_t i = 0; i < all->count; i++) {
+        const struct subject *subject = &all->items[i];
+        struct compare_row *row = &result->rows[i];
+        row->kernel = subject->name;
+        row->state = subject->state;
+        judge_time(subject, false, &row->time);
+        judge_bytes(subject, &row->bytes);
+        row->time.sentence = compare_time_words(subject, &row->time, false, result->arena);
+        row->bytes.sentence = compare_bytes_words(subject, &row->bytes, result->arena);
+        if (row->time.sentence == NULL || row->bytes.sentence == NULL)
+            return -1;
+        result->time_counts[row->time.verdict]++;
+        result->bytes_counts[row->bytes.verdict]++;
+    }
+    return 0;
+}
 
-     static int rank_of(const struct compare_row *row)
-     {
-         bool machine = row->cause == COMPARE_CAUSE_MACHINE;
-         switch (row->time.verdict) {
-         case COMPARE_SLOWER:
-             return machine ? 1 : 0;
-         case COMPARE_MISSING_HEAD:
-             return 3;
-         case COMPARE_AMBIGUOUS:
-             return row->bytes.verdict == COMPARE_MORE ? 2 : 4;
-         case COMPARE_FASTER:
-             return machine ? 6 : 5;
-         default:
-             break;
-         }
-         switch (row->bytes.verdict) {
-         case COMPARE_MORE:
-             return 2;
-         case COMPARE_FEWER:
-             return 7;
-         default:
-             return row->time.verdict == COMPARE_MISSING_BASE ? 8 : 9;
-         }
-     }
+static int rank_of(const struct compare_row *row)
+{
+    bool machine = row->cause == COMPARE_CAUSE_MACHINE;
+    switch (row->time.verdict) {
+    case COMPARE_SLOWER:
+        return machine ? 1 : 0;
+    case COMPARE_MISSING_HEAD:
+        return 3;
+    case COMPARE_AMBIGUOUS:
+        return row->bytes.verdict == COMPARE_MORE ? 2 : 4;
+    case COMPARE_FASTER:
+        return machine ? 6 : 5;
+    default:
+        break;
+    }
+    switch (row->bytes.verdict) {
+    case COMPARE_MORE:
+        return 2;
+    case COMPARE_FEWER:
+        return 7;
+    default:
+        return row->time.verdict == COMPARE_MISSING_BASE ? 8 : 9;
+    }
+}
 
-     /* Regressions first; among those of one kind the largest ratio first; else by name, so that the order is one. */
-     static int regressions_first(const void *a, const void *b)
-     {
-         const struct compare_row *x = a, *y = b;
-         int by = rank_of(x) - rank_of(y);
-         if (by != 0)
-             return by;
-         double x_ratio = rl_is_known(x->time.ratio) ? x->time.ratio.value : 0;
-         double y_ratio = rl_is_known(y->time.ratio) ? y->time.ratio.value : 0;
-         if (rank_of(x) < 8 && (x_ratio > y_ratio || x_ratio < y_ratio))
-             return x_ratio < y_ratio ? 1 : -1;
-         by = strcmp(x->kernel, y->kernel);
-         return by != 0 ? by : (int)x->state - (int)y->state;
-     }
+/* Regressions first; among those of one kind the largest ratio first; else by name, so that the order is one. */
+static int regressions_first(const void *a, const void *b)
+{
+    const struct compare_row *x = a, *y = b;
+    int by = rank_of(x) - rank_of(y);
+    if (by != 0)
+        return by;
+    double x_ratio = rl_is_known(x->time.ratio) ? x->time.ratio.value : 0;
+    double y_ratio = rl_is_known(y->time.ratio) ? y->time.ratio.value : 0;
+    if (rank_of(x) < 8 && (x_ratio > y_ratio || x_ratio < y_ratio))
+        return x_ratio < y_ratio ? 1 : -1;
+    by = strcmp(x->kernel, y->kernel);
+    return by != 0 ? by : (int)x->state - (int)y->state;
+}
 
-     /* Whether this row leaves open that head is slower by 1 percent or more. */
-     static bool leaves_open(const struct compare_row *row)
-     {
-         if (row->time.verdict == COMPARE_MISSING_HEAD)
-             return true;
-         if (row->time.verdict != COMPARE_AMBIGUOUS)
-             return false;
-         return !rl_is_known(row->time.high) || row->time.high.value >= 1 + COMPARE_CHANGE;
-     }
+/* Whether this row leaves open that head is slower by 1 percent or more. */
+static bool leaves_open(const struct compare_row *row)
+{
+    if (row->time.verdict == COMPARE_MISSING_HEAD)
+        return true;
+    if (row->time.verdict != COMPARE_AMBIGUOUS)
+        return false;
+    return !rl_is_known(row->time.high) || row->time.high.value >= 1 + COMPARE_CHANGE;
+}
 
-     static void sum_up(struct compare_result *result)
-     {
-         size_t open = 0, judged = 0;
-         for (size_t i = 0; i < result->row_count; i++) {
-             const struct compare_row *row = &result->rows[i];
-             bool own = row->cause != COMPARE_CAUSE_MACHINE;
-             result->regressions += own && row->time.verdict == COMPARE_SLOWER;
-             result->improvements += own && row->time.verdict == COMPARE_FASTER;
-             open += leaves_open(row);
-             judged += row->time.verdict == COMPARE_SAME || row->time.verdict == COMPARE_SLOWER ||
-                       row->time.verdict == COMPARE_FASTER || row->time.verdict == COMPARE_AMBIGUOUS;
-         }
-         for (size_t i = 0; i < result->ceiling_count; i++) {
-             const struct compare_ceiling *ceiling = &result->ceilings[i];
-             if (!compare_is_primary(ceiling->name) || ceiling->value.verdict == result->machine.verdict)
-                 continue;
-             result->regressions += ceiling->value.verdict == COMPARE_SLOWER;
-             result->improvements += ceiling->value.verdict == COMPARE_FASTER;
-         }
-         result->regressions += result->machine.verdict == COMPARE_SLOWER;
-         result->improvements += result->machine.verdict == COMPARE_FASTER;
-         if (result->not_comparable_count > 0)
-             result->outcome = COMPARE_UNDECIDED;
-         else if (result->regressions > 0)
-             result->outcome = COMPARE_REGRESSION;
-         else
-             result->outcome = open > 0 || judged == 0 ? COMPARE_UNDECIDED : COMPARE_NO_REGRESSION;
-     }
+static void sum_up(struct compare_result *result)
+{
+    size_t open = 0, judged = 0;
+    for (size_t i = 0; i < result->row_count; i++) {
+        const struct compare_row *row = &result->rows[i];
+        bool own = row->cause != COMPARE_CAUSE_MACHINE;
+        result->regressions += own && row->time.verdict == COMPARE_SLOWER;
+        result->improvements += own && row->time.verdict == COMPARE_FASTER;
+        open += leaves_open(row);
+        judged += row->time.verdict == COMPARE_SAME || row->time.verdict == COMPARE_SLOWER ||
+                  row->time.verdict == COMPARE_FASTER || row->time.verdict == COMPARE_AMBIGUOUS;
+    }
+    for (size_t i = 0; i < result->ceiling_count; i++) {
+        const struct compare_ceiling *ceiling = &result->ceilings[i];
+        if (!compare_is_primary(ceiling->name) || ceiling->value.verdict == result->machine.verdict)
+            continue;
+        result->regressions += ceiling->value.verdict == COMPARE_SLOWER;
+        result->improvements += ceiling->value.verdict == COMPARE_FASTER;
+    }
+    result->regressions += result->machine.verdict == COMPARE_SLOWER;
+    result->improvements += result->machine.verdict == COMPARE_FASTER;
+    if (result->not_comparable_count > 0)
+        result->outcome = COMPARE_UNDECIDED;
+    else if (result->regressions > 0)
+        result->outcome = COMPARE_REGRESSION;
+    else
+        result->outcome = open > 0 || judged == 0 ? COMPARE_UNDECIDED : COMPARE_NO_REGRESSION;
+}
 
-     static int judge_sides(const struct chosen *base, const struct chosen *head, const struct compare_history *history,
-                            struct compare_result *result, struct rl_err *err)
-     {
-         struct gathered rows = {.ceilings = false}, ceilings = {.ceilings = true};
-         if (gather(&rows, base, head, result->arena, err) != 0 ||
-             gather(&ceilings, base, head, result->arena, err) != 0)
-             return -1;
-         if (judge_all(&rows, history, result->arena) != 0 || judge_all(&ceilings, history, result->arena) != 0 ||
-             fill_rows(&rows, result) != 0 || fill_ceilings(&ceilings, result) != 0 ||
-             compare_find_machine(result) != 0)
-             return rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory to compare the runs.");
-         for (size_t i = 0; i < rows.count; i++)
-             if (compare_find_cause(&rows.items[i], &result->rows[i], &result->machine, result->arena) != 0)
-                 return rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory to compare the runs.");
-         qsort(result->rows, result->row_count, sizeof *result->rows, regressions_first);
-         return 0;
-     }
+static int judge_sides(const struct chosen *base, const struct chosen *head, const struct compare_history *history,
+                       struct compare_result *result, struct rl_err *err)
+{
+    struct gathered rows = {.ceilings = false}, ceilings = {.ceilings = true};
+    if (gather(&rows, base, head, result->arena, err) != 0 || gather(&ceilings, base, head, result->arena, err) != 0)
+        return -1;
+    if (judge_all(&rows, history, result->arena) != 0 || judge_all(&ceilings, history, result->arena) != 0 ||
+        fill_rows(&rows, result) != 0 || fill_ceilings(&ceilings, result) != 0 || compare_find_machine(result) != 0)
+        return rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory to compare the runs.");
+    for (size_t i = 0; i < rows.count; i++)
+        if (compare_find_cause(&rows.items[i], &result->rows[i], &result->machine, result->arena) != 0)
+            return rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory to compare the runs.");
+    qsort(result->rows, result->row_count, sizeof *result->rows, regressions_first);
+    return 0;
+}
 
-     int compare_judge(const struct compare_side *base, const struct compare_side *head,
-                       const struct compare_history *history, struct compare_result **ret, struct rl_err *err)
-     {
-         struct rl_arena *arena = rl_arena_new(ARENA_MAX);
-         struct compare_result *result = arena == NULL ? NULL : rl_arena_alloc(arena, sizeof *result);
-         struct chosen base_runs, head_runs;
-         if (result == NULL) {
-             rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory to compare the runs.");
-             goto out;
-         }
-         result->arena = arena;
-         compare_no_machine("the sides were not judged", &result->machine);
-         result->machine.sentence = "The sides were not judged.";
-         if (compare_choose(base, arena, &base_runs, &result->base) != 0 ||
-             compare_choose(head, arena, &head_runs, &result->head) != 0 ||
-             compare_identity(&base_runs, &head_runs, result) != 0) {
-             rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory to compare the runs.");
-             goto out;
-         }
-         if (result->not_comparable_count == 0 && judge_sides(&base_runs, &head_runs, history, result, err) != 0)
-             goto out;
-         sum_up(result);
-         result->sentence = compare_answer_words(result);
-         if (result->sentence == NULL) {
-             rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory to compare the runs.");
-             goto out;
-         }
-         *ret = result;
-         return 0;
-     out:
-         rl_arena_free(arena);
-         return -1;
-     }
+int compare_judge(const struct compare_side *base, const struct compare_side *head,
+                  const struct compare_history *history, struct compare_result **ret, struct rl_err *err)
+{
+    struct rl_arena *arena = rl_arena_new(ARENA_MAX);
+    struct compare_result *result = arena == NULL ? NULL : rl_arena_alloc(arena, sizeof *result);
+    struct chosen base_runs, head_runs;
+    if (result == NULL) {
+        rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory to compare the runs.");
+        goto out;
+    }
+    result->arena = arena;
+    compare_no_machine("the sides were not judged", &result->machine);
+    result->machine.sentence = "The sides were not judged.";
+    if (compare_choose(base, arena, &base_runs, &result->base) != 0 ||
+        compare_choose(head, arena, &head_runs, &result->head) != 0 ||
+        compare_identity(&base_runs, &head_runs, result) != 0) {
+        rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory to compare the runs.");
+        goto out;
+    }
+    if (result->not_comparable_count == 0 && judge_sides(&base_runs, &head_runs, history, result, err) != 0)
+        goto out;
+    sum_up(result);
+    result->sentence = compare_answer_words(result);
+    if (result->sentence == NULL) {
+        rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory to compare the runs.");
+        goto out;
+    }
+    *ret = result;
+    return 0;
+out:
+    rl_arena_free(arena);
+    return -1;
+}
 
-     void compare_free(struct compare_result *result)
-     {
-         if (result != NULL)
-             rl_arena_free(result->arena);
-     }
+void compare_free(struct compare_result *result)
+{
+    if (result != NULL)
+        rl_arena_free(result->arena);
+}
 
-     const char *compare_verdict_name(enum compare_verdict verdict)
-     {
-         static const char *const names[COMPARE_VERDICT_COUNT] = {
-             [COMPARE_SAME] = "same",
-             [COMPARE_SLOWER] = "slower",
-             [COMPARE_FASTER] = "faster",
-             [COMPARE_MORE] = "more",
-             [COMPARE_FEWER] = "fewer",
-             [COMPARE_AMBIGUOUS] = "ambiguous",
-             [COMPARE_MISSING_BASE] = "missing_base",
-             [COMPARE_MISSING_HEAD] = "missing_head",
-         };
-         return names[verdict];
-     }
+const char *compare_verdict_name(enum compare_verdict verdict)
+{
+    static const char *const names[COMPARE_VERDICT_COUNT] = {
+        [COMPARE_SAME] = "same",
+        [COMPARE_SLOWER] = "slower",
+        [COMPARE_FASTER] = "faster",
+        [COMPARE_MORE] = "more",
+        [COMPARE_FEWER] = "fewer",
+        [COMPARE_AMBIGUOUS] = "ambiguous",
+        [COMPARE_MISSING_BASE] = "missing_base",
+        [COMPARE_MISSING_HEAD] = "missing_head",
+    };
+    return names[verdict];
+}
 
-     const char *compare_cause_name(enum compare_cause cause)
-     {
-         static const char *const names[] = {
-             [COMPARE_CAUSE_NONE] = NULL,         [COMPARE_CAUSE_CLOCK] = "clock",
-             [COMPARE_CAUSE_BYTES] = "bytes",     [COMPARE_CAUSE_MEMORY_CLOCK] = "memory_clock",
-             [COMPARE_CAUSE_MACHINE] = "machine", [COMPARE_CAUSE_NOT_FOUND] = "none_found",
-         };
-         return names[cause];
-     }
+const char *compare_cause_name(enum compare_cause cause)
+{
+    static const char *const names[] = {
+        [COMPARE_CAUSE_NONE] = NULL,         [COMPARE_CAUSE_CLOCK] = "clock",
+        [COMPARE_CAUSE_BYTES] = "bytes",     [COMPARE_CAUSE_MEMORY_CLOCK] = "memory_clock",
+        [COMPARE_CAUSE_MACHINE] = "machine", [COMPARE_CAUSE_NOT_FOUND] = "none_found",
+    };
+    return names[cause];
+}
 
-     const char *compare_outcome_name(enum compare_outcome outcome)
-     {
-         static const char *const names[] = {[COMPARE_REGRESSION] = "slower",
-                                             [COMPARE_NO_REGRESSION] = "not_slower",
-                                             [COMPARE_UNDECIDED] = "undecided"};
-         return names[outcome];
-     }
+const char *compare_outcome_name(enum compare_outcome outcome)
+{
+    static const char *const names[] = {
+        [COMPARE_REGRESSION] = "slower", [COMPARE_NO_REGRESSION] = "not_slower", [COMPARE_UNDECIDED] = "undecided"};
+    return names[outcome];
+}
