@@ -232,13 +232,18 @@ static int check_word(const char *field, const char *value, const char *const *w
     return rl_fail(err, RL_E_BAD_FIELD, field, "%s \"%.100s\" is unknown", field, value);
 }
 
-static int check_filter(const struct store_run_filter *filter, struct rl_err *err)
+int store_filter_check(const struct store_run_filter *asked, struct store_run_filter *ret, struct rl_err *err)
 {
+    struct store_run_filter resolved = *asked;
+    const struct store_run_filter *filter = &resolved;
+
     static const char *const sizes[] = {"course", "scaled", "other", NULL};
     static const char *const sources[] = {"measured", "replayed", "imported", NULL};
     static const char *const counters[] = {"counter-backed", "timed-only", NULL};
     static const char *const outcomes[] = {"ok", "refused", "partial", NULL};
 
+    resolved.source = unless_any(asked->source);
+    resolved.outcome = unless_any(asked->outcome);
     if (filter->limit < 1 || filter->limit > STORE_LIMIT_MAX)
         return rl_fail(err, RL_E_BAD_FIELD, "limit", "limit is %d and has to be 1 to %d", filter->limit,
                        STORE_LIMIT_MAX);
@@ -246,6 +251,7 @@ static int check_filter(const struct store_run_filter *filter, struct rl_err *er
         check_word("counters", filter->counters, counters, err) < 0 ||
         check_word("outcome", filter->outcome, outcomes, err) < 0)
         return -1;
+    *ret = resolved;
     return 0;
 }
 
@@ -272,20 +278,23 @@ static int put_page(struct store *store, const struct store_run_filter *filter, 
     return 0;
 }
 
-static int find_places(struct store *store, const struct store_run_filter *filter, struct place *places, int want,
-                       int *ret_count, struct rl_err *err)
+int store_filter_start(struct store *store, const struct store_run_filter *filter, struct place *ret,
+                       struct rl_err *err)
+{
+    if (filter->cursor != NULL)
+        return store_cursor_read(store, filter, ret, err);
+    *ret = filter->until_ms != 0 ? (struct place){filter->until_ms, 0} : (struct place){INT64_MAX, INT64_MAX};
+    return 0;
+}
+
+int store_find_places(struct store *store, const struct store_run_filter *filter, struct place before,
+                      struct place *places, int want, int *ret_count, struct rl_err *err)
 {
     const char *const words[SERIES_WORDS] = {filter->device, filter->driver, filter->cuda,     filter->suite,
                                              filter->sizes,  filter->source, filter->counters, filter->outcome};
-    struct page page = {.filter = filter, .at = {INT64_MAX, INT64_MAX}, .places = places, .want = want};
+    struct page page = {.filter = filter, .at = before, .places = places, .want = want};
 
     *ret_count = 0;
-    if (filter->cursor != NULL) {
-        if (store_cursor_read(store, filter, &page.at, err) < 0)
-            return -1;
-    } else if (filter->until_ms != 0) {
-        page.at = (struct place){filter->until_ms, 0};
-    }
     if (store->series_stale && store_load_series(store, err) < 0)
         return -1;
     if (!series_pick(&store->series, words, &page.series))
@@ -298,19 +307,17 @@ static int find_places(struct store *store, const struct store_run_filter *filte
 
 int store_run_list(struct store *store, const struct store_run_filter *asked, struct rl_buf *out, struct rl_err *err)
 {
-    struct store_run_filter filter = *asked;
-    struct place *places;
+    struct store_run_filter filter;
+    struct place *places, before;
     size_t length = out->len;
     int count = 0, rc;
 
-    filter.source = unless_any(asked->source);
-    filter.outcome = unless_any(asked->outcome);
-    if (check_filter(&filter, err) < 0)
+    if (store_filter_check(asked, &filter, err) < 0 || store_filter_start(store, &filter, &before, err) < 0)
         return -1;
     places = calloc((size_t)filter.limit + 1, sizeof *places);
     if (places == NULL)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a list");
-    rc = find_places(store, &filter, places, filter.limit + 1, &count, err);
+    rc = store_find_places(store, &filter, before, places, filter.limit + 1, &count, err);
     if (rc == 0)
         rc = put_page(store, &filter, places, count, out, err);
     free(places);
@@ -323,7 +330,7 @@ int64_t store_run_newest(struct store *store)
     struct place place = {0};
     int count = 0;
 
-    if (find_places(store, &filter, &place, 1, &count, NULL) < 0)
+    if (store_find_places(store, &filter, (struct place){INT64_MAX, INT64_MAX}, &place, 1, &count, NULL) < 0)
         return 0;
     return count == 1 ? place.id : 0;
 }

@@ -132,6 +132,9 @@ bool store_job_step_legal(enum job_state from, enum job_state to);
 /* Inside a transaction: the facts, rows and trends of a stored run (rollup.c). */
 int store_insert_history(struct store *store, int64_t run_id, int64_t series, const struct rl_run *run,
                          struct rl_err *err);
+/* Inside a transaction: the job's note becomes its run's first, its predictions are scored (said.c). */
+int store_take_said(struct store *store, int64_t job_id, int64_t run_id, const struct rl_run *run, int64_t now_ms,
+                    struct rl_err *err);
 /* After opening: makes trends' days anew that a migration or another program's deletion left stale. */
 int store_mend_trends(struct store *store, struct rl_err *err);
 /* Inside a transaction. job_id 0: none. */
@@ -146,6 +149,14 @@ int store_cursor_write(struct store *store, const struct store_run_filter *filte
                        char ret[CURSOR_LENGTH + 1], struct rl_err *err);
 int store_cursor_read(struct store *store, const struct store_run_filter *filter, struct place *ret,
                       struct rl_err *err);
+/* Resolves "any" and refuses words and limits that cannot be. */
+int store_filter_check(const struct store_run_filter *asked, struct store_run_filter *ret, struct rl_err *err);
+/* Where a list of this filter starts: runs before this place. RL_E_BAD_CURSOR. */
+int store_filter_start(struct store *store, const struct store_run_filter *filter, struct place *ret,
+                       struct rl_err *err);
+/* The next runs of a checked filter. Its cursor and limit are not looked at. */
+int store_find_places(struct store *store, const struct store_run_filter *filter, struct place before,
+                      struct place *places, int want, int *ret_count, struct rl_err *err);
 /* Appends the summary of a run that exists. */
 int store_put_summary(struct store *store, int64_t run_id, struct rl_buf *out, struct rl_err *err);
 

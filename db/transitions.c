@@ -152,6 +152,8 @@ static int step_job(struct store *store, const struct store_transition *t, int64
         rc = put_transcript(store, t->id, t->transcript, err);
     if (rc == 0 && t->run != NULL)
         rc = store_insert_run(store, t->id, t->run, &run_id, err);
+    if (rc == 0 && t->run != NULL)
+        rc = store_take_said(store, t->id, run_id, t->run->run, t->now_ms, err);
     free(facts.device);
     if (rc == 0)
         *ret_run_id = run_id;

@@ -1,0 +1,90 @@
+/* The two ways in which runs come and go without a job: imports, and retention. */
+#include "db/history.h"
+#include "db/rollup.h"
+
+#include <string.h>
+
+/* ---- imports ---- */
+
+int store_import_find(struct store *store, const char *sha256, int64_t *ret_id, struct rl_err *err)
+{
+    struct stmt stmt = stmt_start(store, STMT_IMPORT_GET);
+    int rc;
+
+    stmt_text(&stmt, ":sha256", sha256);
+    rc = stmt_step(&stmt, err, "looking up an import");
+    if (rc >= 0)
+        *ret_id = rc == 1 ? sqlite3_column_int64(stmt.handle, 0) : 0;
+    stmt_end(&stmt);
+    return rc < 0 ? -1 : 0;
+}
+
+static int insert_import(struct store *store, const struct store_run_new *run, const char *sha256, int64_t *ret_id,
+                         struct rl_err *err)
+{
+    struct stmt stmt;
+
+    if (store_insert_run(store, 0, run, ret_id, err) < 0)
+        return -1;
+    stmt = stmt_start(store, STMT_IMPORT_ADD);
+    stmt_text(&stmt, ":sha256", sha256);
+    stmt_int(&stmt, ":id", *ret_id);
+    return stmt_run(&stmt, err, "storing an import");
+}
+
+int store_import_run(struct store *store, const struct store_run_new *run, const char *sha256, int64_t *ret_id,
+                     bool *ret_existing, struct rl_err *err)
+{
+    int64_t known = 0, id = 0;
+    int rc;
+
+    if (run->run->source != RL_IMPORTED || strlen(sha256) != 64)
+        return rl_fail(err, RL_E_INTERNAL, NULL, "an import's source is \"%s\" and its hash has %zu digits",
+                       rl_source_name(run->run->source), strlen(sha256));
+    if (store_begin(store, err) < 0)
+        return -1;
+    rc = store_import_find(store, sha256, &known, err);
+    if (rc == 0 && known == 0)
+        rc = insert_import(store, run, sha256, &id, err);
+    if (store_end(store, rc, err) < 0)
+        return -1;
+    *ret_id = known != 0 ? known : id;
+    *ret_existing = known != 0;
+    return 0;
+}
+
+/* ---- retention ---- */
+
+/* Inside a transaction. What only points to the run goes with it. */
+static int retire(struct store *store, int64_t run_id, const char *reason, int64_t now_ms, struct rl_err *err)
+{
+    static const enum store_stmt steps[] = {STMT_SAMPLE_DELETE, STMT_DOCUMENT_DELETE, STMT_RUN_DELETE};
+    struct stmt stmt = stmt_start(store, STMT_RUN_EXISTS);
+    int rc;
+
+    stmt_int(&stmt, ":id", run_id);
+    rc = stmt_step(&stmt, err, "looking up a run");
+    stmt_end(&stmt);
+    if (rc <= 0)
+        return rc < 0 ? -1 : rl_fail(err, RL_E_NOT_FOUND, NULL, "there is no run %lld", (long long)run_id);
+    stmt = stmt_start(store, STMT_RETIRED_ADD);
+    stmt_int(&stmt, ":id", run_id);
+    stmt_int(&stmt, ":now", now_ms);
+    stmt_text(&stmt, ":reason", reason);
+    if (stmt_run(&stmt, err, "naming a run for retention") < 0)
+        return -1;
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        stmt = stmt_start(store, steps[i]);
+        stmt_int(&stmt, ":id", run_id);
+        if (stmt_run(&stmt, err, "deleting a run") < 0)
+            return -1;
+    }
+    return store_remake_trends(store, err);
+}
+
+int store_run_retire(struct store *store, int64_t run_id, const char *reason, int64_t now_ms, struct rl_err *err)
+{
+    if (store_begin(store, err) < 0)
+        return -1;
+    return store_end(store, retire(store, run_id, reason, now_ms, err), err);
+}

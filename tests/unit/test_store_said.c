@@ -1,0 +1,506 @@
+/* Notes and accepted changes, predictions and their scores, imports, retention, export. */
+#include "store_fixture.h"
+
+#include <jansson.h>
+#include <math.h>
+
+#include "db/history.h"
+#include "record/record_json.h"
+#include "sample_run.h"
+
+static json_t *parse(const char *text)
+{
+    json_error_t error;
+    json_t *object = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+
+    if (object == NULL)
+        fail_msg("%s at %d in %s", error.text, error.position, text);
+    return object;
+}
+static const char *text_at(const json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
+}
+static int64_t int_of(const json_t *object, const char *key)
+{
+    return json_integer_value(json_object_get(object, key));
+}
+
+/* A run with its real document. */
+static int64_t store_run(struct fixture *f, const struct rl_run *run, const char *spec)
+{
+    json_t *object = rl_run_to_json(run);
+    char *document = json_dumps(object, JSON_COMPACT);
+    struct store_job_new job = new_job(run->device.id);
+    struct store_run_new new = {.run = run, .document = document};
+    struct store_transition t = {.from = JOB_RUNNING, .to = JOB_DONE, .now_ms = T0 + 5000, .run = &new};
+    int64_t id = 0;
+
+    assert_non_null(document);
+    if (spec != NULL)
+        job.spec = spec;
+    OK(f, store_job_add(f->store, &job, &t.id, NULL, &f->err));
+    OK(f, step(f, t.id, JOB_QUEUED, JOB_RUNNING));
+    OK(f, store_job_transition(f->store, &t, &id, &f->err));
+    free(document);
+    json_decref(object);
+    return id;
+}
+
+static int64_t store_small(struct fixture *f, int64_t date_ms, const char *spec)
+{
+    struct rl_run *run = sample_run_small();
+    int64_t id;
+
+    run->device.id = DEVICE_A;
+    run->finished_at_ms = date_ms;
+    id = store_run(f, run, spec);
+    rl_run_free(run);
+    return id;
+}
+
+/* ---- notes ---- */
+
+static json_t *note_of(struct fixture *f, int64_t run, int64_t version)
+{
+    struct rl_buf out;
+    json_t *answer;
+    int64_t got = -1;
+
+    rl_buf_init(&out, 1 << 20);
+    OK(f, store_note_json(f->store, run, &out, &got, &f->err));
+    answer = parse(out.data);
+    assert_int_equal(got, version);
+    assert_int_equal(int_of(answer, "version"), version);
+    rl_buf_free(&out);
+    return answer;
+}
+
+static void a_note_has_versions_of_its_own(void **state)
+{
+    struct fixture *f = *state;
+    static char long_text[STORE_NOTE_MAX_BYTES + 2];
+    struct store_accepted accepted[] = {{"vector_add", "cold"}, {"dram_copy", "warm"}, {"vector_add", "cold"}};
+    struct store_note_new note = {
+        .run_id = 1, .text = "caf\xc3\xa9 \"<b>", .principal = "uid:7", .if_version = 0, .now_ms = T0};
+    json_t *answer;
+    int64_t version = 0;
+
+    store_small(f, T0, NULL);
+    answer = note_of(f, 1, 0);
+    assert_string_equal(text_at(answer, "text"), "");
+    assert_true(json_is_null(json_object_get(answer, "principal")));
+    assert_int_equal(json_object_size(json_object_get(answer, "why")), 2);
+    json_decref(answer);
+    OK(f, store_note_put(f->store, &note, &version, &f->err));
+    assert_int_equal(version, 1);
+    FAILS(f, RL_E_CONFLICT, store_note_put(f->store, &note, &version, &f->err)); /* somebody was quicker */
+    note.if_version = 1;
+    note.accepted = accepted;
+    note.accepted_count = 3;
+    OK(f, store_note_put(f->store, &note, &version, &f->err));
+    reopen_fixture(f);
+    answer = note_of(f, 1, 2);
+    assert_string_equal(text_at(answer, "text"), note.text);
+    assert_string_equal(text_at(answer, "principal"), "uid:7");
+    assert_string_equal(text_at(answer, "changed_at"), "2025-11-29T20:00:00.000Z");
+    assert_int_equal(json_array_size(json_object_get(answer, "accepted")), 2);
+    assert_string_equal(text_at(json_array_get(json_object_get(answer, "accepted"), 0), "kernel"), "vector_add");
+    assert_string_equal(text_at(json_array_get(json_object_get(answer, "accepted"), 1), "state"), "warm");
+    json_decref(answer);
+    accepted[1] = (struct store_accepted){"fp32_fma", "cold"}; /* that the run does not have */
+    note.if_version = -1;
+    FAILS(f, RL_E_BAD_FIELD, store_note_put(f->store, &note, &version, &f->err));
+    accepted[1] = (struct store_accepted){"no_kernel", "warm"};
+    FAILS(f, RL_E_BAD_FIELD, store_note_put(f->store, &note, &version, &f->err));
+    json_decref(note_of(f, 1, 2)); /* nothing of it was stored */
+    note.accepted_count = 0;
+    memset(long_text, 'x', sizeof long_text - 1);
+    note.text = long_text;
+    FAILS(f, RL_E_TOO_LARGE, store_note_put(f->store, &note, &version, &f->err));
+    note.text = "\xff";
+    FAILS(f, RL_E_BAD_FIELD, store_note_put(f->store, &note, &version, &f->err));
+    note.text = "";
+    note.run_id = 9;
+    FAILS(f, RL_E_NOT_FOUND, store_note_put(f->store, &note, &version, &f->err));
+    FAILS(f, RL_E_NOT_FOUND, store_note_json(f->store, 9, &(struct rl_buf){.max = 100}, &version, &f->err));
+    note.run_id = 1;
+    OK(f, store_note_put(f->store, &note, &version, &f->err));
+    answer = note_of(f, 1, 3);
+    assert_int_equal(json_array_size(json_object_get(answer, "accepted")), 0);
+    json_decref(answer);
+    OK(f, store_check_integrity(f->store, &f->err));
+}
+
+static void a_jobs_note_is_its_runs_first(void **state)
+{
+    struct fixture *f = *state;
+    json_t *answer;
+
+    store_small(f, T0, "{\"suite\":\"verify\",\"note\":\"before the update\"}");
+    store_small(f, T0, "{\"suite\":\"verify\",\"note\":null}");
+    answer = note_of(f, 1, 1);
+    assert_string_equal(text_at(answer, "text"), "before the update");
+    assert_string_equal(text_at(answer, "principal"), "uid:1000");
+    json_decref(answer);
+    json_decref(note_of(f, 2, 0));
+}
+
+/* ---- predictions ---- */
+
+static json_t *predictions_of(struct fixture *f, int64_t run)
+{
+    struct rl_buf out;
+    json_t *answer;
+
+    rl_buf_init(&out, 1 << 20);
+    OK(f, store_predictions_json(f->store, run, &out, &f->err));
+    answer = parse(out.data);
+    rl_buf_free(&out);
+    return answer;
+}
+
+/* The published table, all ten predicted: what a reader of the source code would say. */
+static void ten_directions_are_scored(void **state)
+{
+    static const char spec[] =
+        "{\"suite\":\"verify\",\"predictions\":{\"vector_add\":\"near\",\"vector_add_stride32\":\"above\","
+        "\"transpose_naive\":\"near\",\"transpose_tiled\":\"near\",\"matmul_naive\":\"above\",\"matmul_tiled16\":"
+        "\"below\",\"block_reduction\":\"near\",\"stencil_global\":\"near\",\"stencil_tiled\":\"near\","
+        "\"polynomial256\":\"above\"}}";
+    struct fixture *f = *state;
+    struct rl_run *run = sample_run_t4();
+    json_t *answer, *items;
+
+    run->source = RL_MEASURED;
+    run->device.id = DEVICE_A;
+    for (size_t i = 0; i < 10; i++)
+        run->rows[i].state[RL_WARM].dram_per_ask = rl_known(t4_rows[i].per_ask);
+    store_run(f, run, spec);
+    answer = predictions_of(f, 1);
+    assert_int_equal(int_of(answer, "predicted"), 10);
+    assert_int_equal(int_of(answer, "scored"), 10);
+    assert_int_equal(int_of(answer, "right"), 4); /* vector add, its stride, tiled matmul, the polynomial */
+    items = json_object_get(answer, "items");
+    assert_string_equal(text_at(json_array_get(items, 0), "kernel"), "vector_add");
+    assert_string_equal(text_at(json_array_get(items, 0), "found"), "near");  /* 1.0922 */
+    assert_string_equal(text_at(json_array_get(items, 3), "found"), "above"); /* 1.1871 */
+    assert_string_equal(text_at(json_array_get(items, 3), "state"), "warm");
+    /* |ln 0.0039| = 5.55, |ln 2.6844| = 0.99; the next is |ln 0.4448| = 0.81 */
+    assert_string_equal(json_string_value(json_array_get(json_object_get(answer, "most_wrong"), 0)), "matmul_naive");
+    assert_string_equal(json_string_value(json_array_get(json_object_get(answer, "most_wrong"), 1)), "transpose_naive");
+    assert_int_equal(json_array_size(json_object_get(answer, "most_wrong")), 2);
+    json_decref(answer);
+    OK(f, store_check_integrity(f->store, &f->err));
+    rl_run_free(run);
+}
+
+static void near_has_two_ends(void **state)
+{
+    static const struct {
+        double ratio;
+        const char *found;
+    } cases[] = {{0.85, "near"}, {1.15, "near"}, {0.8499999, "below"}, {1.1500001, "above"}, {0, "below"}};
+    struct fixture *f = *state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct rl_run *run = sample_run_small();
+        json_t *answer;
+
+        run->device.id = DEVICE_A;
+        run->rows[0].state[RL_COLD].dram_per_ask = rl_known(cases[i].ratio);
+        answer = predictions_of(f, store_run(f, run, "{\"predictions\":{\"vector_add\":\"near\"}}"));
+        assert_string_equal(text_at(json_array_get(json_object_get(answer, "items"), 0), "found"), cases[i].found);
+        assert_string_equal(text_at(json_array_get(json_object_get(answer, "items"), 0), "state"), "cold");
+        assert_int_equal(json_array_size(json_object_get(answer, "most_wrong")), i >= 2);
+        json_decref(answer);
+        rl_run_free(run);
+    }
+}
+
+static void what_was_not_found_is_not_scored(void **state)
+{
+    struct fixture *f = *state;
+    struct rl_run *run = sample_run_small();
+    json_t *answer, *item;
+
+    run->device.id = DEVICE_A;
+    run->rows[0].state[RL_COLD].dram_per_ask = rl_unknown("counters were off");
+    run->rows[0].state[RL_WARM].dram_per_ask = rl_unknown("counters were off, too");
+    answer =
+        predictions_of(f, store_run(f, run, "{\"predictions\":{\"vector_add\":\"near\",\"matmul_naive\":\"below\"}}"));
+    assert_int_equal(int_of(answer, "predicted"), 2);
+    assert_int_equal(int_of(answer, "scored"), 0);
+    item = json_array_get(json_object_get(answer, "items"), 0);
+    assert_true(json_is_null(json_object_get(item, "right")));
+    assert_string_equal(text_at(json_object_get(item, "why"), "found"), "counters were off");
+    item = json_array_get(json_object_get(answer, "items"), 1);
+    assert_string_equal(text_at(json_object_get(item, "why"), "dram_per_ask"), "the run has no row of this kernel");
+    json_decref(answer);
+    run->rows[0].state[RL_WARM].dram_per_ask = rl_known(1); /* warm is settled, too */
+    answer = predictions_of(f, store_run(f, run, "{\"predictions\":{\"vector_add\":\"near\"}}"));
+    assert_int_equal(int_of(answer, "right"), 1);
+    assert_string_equal(text_at(json_array_get(json_object_get(answer, "items"), 0), "state"), "warm");
+    json_decref(answer);
+    answer = predictions_of(f, store_run(f, run, NULL));
+    assert_int_equal(int_of(answer, "predicted"), 0);
+    json_decref(answer);
+    FAILS(f, RL_E_NOT_FOUND, store_predictions_json(f->store, 99, &(struct rl_buf){.max = 100}, &f->err));
+    rl_run_free(run);
+}
+
+/* ---- imports ---- */
+
+static void the_same_bytes_are_the_same_run(void **state)
+{
+    static const char one[] = "1111111111111111111111111111111111111111111111111111111111111111",
+                      two[] = "2222222222222222222222222222222222222222222222222222222222222222";
+    struct fixture *f = *state;
+    struct rl_run *run = sample_run_t4();
+    struct store_run_new new = {.run = run, .document = "{\"suite\":\"import\"}"};
+    struct rl_buf out;
+    int64_t id = 0, again = 0;
+    bool existing = true;
+
+    run->device.id = "tesla-t4"; /* that no probe ever saw */
+    run->suite = "import";
+    run->sizes = "other";
+    OK(f, store_import_find(f->store, one, &id, &f->err));
+    assert_int_equal(id, 0);
+    OK(f, store_import_run(f->store, &new, one, &id, &existing, &f->err));
+    assert_false(existing);
+    OK(f, store_import_run(f->store, &new, one, &again, &existing, &f->err));
+    assert_true(existing);
+    assert_int_equal(again, id);
+    OK(f, store_import_run(f->store, &new, two, &again, &existing, &f->err));
+    assert_int_not_equal(again, id);
+    reopen_fixture(f);
+    OK(f, store_import_find(f->store, two, &id, &f->err));
+    assert_int_equal(id, again);
+    rl_buf_init(&out, 1 << 16);
+    OK(f, store_run_document(f->store, id, &out, &f->err));
+    assert_string_equal(out.data, "{\"id\":\"2\",\"job\":null,\"suite\":\"import\"}");
+    rl_buf_free(&out);
+    assert_int_equal(query_int(f, "SELECT count(*) FROM device WHERE id = 'tesla-t4' AND source = 'imported'"), 1);
+    FAILS(f, RL_E_INTERNAL, store_import_run(f->store, &new, "12", &id, &existing, &f->err));
+    run->source = RL_MEASURED;
+    FAILS(f, RL_E_INTERNAL, store_import_run(f->store, &new, one, &id, &existing, &f->err));
+    run->source = RL_IMPORTED;
+    run->sizes = "none";
+    FAILS(f, RL_E_INTERNAL,
+          store_import_run(f->store, &new, "3333333333333333333333333333333333333333333333333333333333333333", &id,
+                           &existing, &f->err));
+    assert_int_equal(query_int(f, "SELECT count(*) FROM run_import"), 2);
+    OK(f, store_run_retire(f->store, 1, "asked for", T0, &f->err)); /* and may come back */
+    run->sizes = "other";
+    OK(f, store_import_run(f->store, &new, one, &id, &existing, &f->err));
+    assert_false(existing);
+    assert_int_equal(id, 3);
+    OK(f, store_check_integrity(f->store, &f->err));
+    rl_run_free(run);
+}
+
+/* ---- retention ---- */
+
+static void a_retired_run_leaves_nothing_but_its_name(void **state)
+{
+    struct fixture *f = *state;
+    struct store_accepted accepted = {"vector_add", "warm"};
+    struct store_note_new note = {
+        .run_id = 2, .text = "x", .accepted = &accepted, .accepted_count = 1, .principal = "p", .if_version = -1};
+    int64_t version, job_state;
+
+    for (int i = 0; i < 30; i++)
+        store_small(f, T0 + i * 1000, i == 1 ? "{\"predictions\":{\"vector_add\":\"near\"}}" : NULL);
+    OK(f, store_note_put(f->store, &note, &version, &f->err));
+    OK(f, store_run_retire(f->store, 2, "older than a year", T0, &f->err));
+    OK(f, store_run_retire(f->store, 30, "older than a year", T0, &f->err));
+    assert_int_equal(query_int(f, "SELECT count(*) FROM run WHERE id IN (2, 30)"), 0);
+    assert_int_equal(query_int(f, "SELECT (SELECT count(*) FROM note) + (SELECT count(*) FROM accepted) + "
+                                  "(SELECT count(*) FROM prediction)"),
+                     0);
+    assert_int_equal(query_int(f, "SELECT count(*) FROM run_row WHERE run_id IN (2, 30)"), 0);
+    assert_int_equal(query_int(f, "SELECT runs FROM series_day"), 28);
+    assert_int_equal(query_int(f, "SELECT count(*) FROM trend_day WHERE runs = 28 AND length(newest) = 24 * 36"), 5);
+    job_state = state_of(f, 2);
+    assert_int_equal(job_state, JOB_DONE);
+    FAILS(f, RL_E_NOT_FOUND, store_run_retire(f->store, 2, "again", T0, &f->err));
+    OK(f, store_check_integrity(f->store, &f->err));
+    for (int64_t id = 1; id < 30; id++) {
+        if (id != 2)
+            OK(f, store_run_retire(f->store, id, "all", T0, &f->err));
+    }
+    assert_int_equal(query_int(f, "SELECT (SELECT count(*) FROM series_day) + (SELECT count(*) FROM trend_day) + "
+                                  "(SELECT count(*) FROM trend_stale)"),
+                     0);
+    assert_int_equal(store_run_newest(f->store), 0);
+    OK(f, store_check_integrity(f->store, &f->err));
+}
+
+/* ---- export ---- */
+
+static char *export_all(struct fixture *f, struct store_run_filter filter, enum store_export_format format,
+                        size_t bytes, int64_t retire_after_first, int *ret_pieces)
+{
+    struct store_export *export = NULL;
+    struct rl_buf whole;
+    bool done = false;
+
+    *ret_pieces = 0;
+    rl_buf_init(&whole, 1 << 24);
+    OK(f, store_export_start(f->store, &filter, format, &export, &f->err));
+    while (!done) {
+        OK(f, store_export_next(export, bytes, &whole, &done, &f->err));
+        if (retire_after_first != 0 && *ret_pieces == 0)
+            OK(f, store_run_retire(f->store, retire_after_first, "meanwhile", T0, &f->err));
+        assert_true(++*ret_pieces < 1000);
+    }
+    store_export_free(export);
+    return rl_buf_take(&whole);
+}
+
+static void an_export_is_the_selection_whole(void **state)
+{
+    struct fixture *f = *state;
+    char *whole, *pieced;
+    json_t *answer, *item;
+    int pieces;
+    size_t i;
+
+    for (int k = 0; k < 150; k++)
+        store_small(f, T0 + k * 7 % 150 * 1000, NULL);
+    whole = export_all(f, (struct store_run_filter){0}, STORE_EXPORT_JSON, SIZE_MAX, 0, &pieces);
+    assert_int_equal(pieces, 1);
+    pieced = export_all(f, (struct store_run_filter){.source = "any"}, STORE_EXPORT_JSON, 1, 0, &pieces);
+    assert_true(pieces > 100);
+    assert_string_equal(whole, pieced);
+    answer = parse(whole);
+    assert_int_equal(json_array_size(json_object_get(answer, "items")), 150);
+    json_array_foreach(json_object_get(answer, "items"), i, item)
+    {
+        int64_t id = strtoll(text_at(item, "id"), NULL, 10);
+
+        assert_int_equal((id - 1) * 7 % 150, 149 - i); /* newest first */
+        assert_string_equal(text_at(item, "suite"), "verify");
+    }
+    json_decref(answer);
+    free(whole);
+    free(pieced);
+    whole = export_all(f, (struct store_run_filter){.since_ms = T0 + 140000, .device = DEVICE_A, .outcome = "ok"},
+                       STORE_EXPORT_JSON, 1, 1 + 8, &pieces); /* run 9 is at 56 s: not in it */
+    answer = parse(whole);
+    assert_int_equal(json_array_size(json_object_get(answer, "items")), 10);
+    json_decref(answer);
+    free(whole);
+    whole = export_all(f, (struct store_run_filter){.driver = "none"}, STORE_EXPORT_JSON, 1, 0, &pieces);
+    answer = parse(whole);
+    assert_int_equal(json_array_size(json_object_get(answer, "items")), 0);
+    json_decref(answer);
+    free(whole);
+}
+
+static void a_run_retired_under_an_export_is_left_out(void **state)
+{
+    struct fixture *f = *state;
+    json_t *answer;
+    char *text;
+    int pieces;
+
+    for (int k = 0; k < 5; k++)
+        store_small(f, T0 + k, NULL);
+    text = export_all(f, (struct store_run_filter){0}, STORE_EXPORT_JSON, 20, 4, &pieces); /* run 5 is out already */
+    answer = parse(text);
+    assert_int_equal(json_array_size(json_object_get(answer, "items")), 4);
+    json_decref(answer);
+    free(text);
+    text = export_all(f, (struct store_run_filter){0}, STORE_EXPORT_JSON, 1, 5, &pieces); /* the first of all */
+    answer = parse(text);
+    assert_int_equal(json_array_size(json_object_get(answer, "items")), 3);
+    json_decref(answer);
+    free(text);
+}
+
+static size_t count_char(const char *text, char wanted)
+{
+    size_t count = 0;
+
+    for (; *text != '\0'; text++)
+        count += *text == wanted;
+    return count;
+}
+
+static void csv_has_one_head_and_says_which_run(void **state)
+{
+    struct fixture *f = *state;
+    struct rl_run *run = sample_run_small();
+    char *text, *line;
+    int pieces;
+
+    run->device.id = DEVICE_A;
+    run->rows[0].title = "add, \"two\nlines\"";
+    store_run(f, run, NULL);
+    store_run(f, run, NULL);
+    text = export_all(f, (struct store_run_filter){0}, STORE_EXPORT_CSV, 1, 0, &pieces);
+    assert_true(strncmp(text, "run,source,", 11) == 0);
+    assert_int_equal(count_char(text, '\r'), 1 + 2 * 2); /* two states of a kernel each */
+    line = strstr(text, "\r\n") + 2;
+    assert_true(strncmp(line, "2,measured,", 11) == 0);
+    assert_non_null(strstr(line, "\"add, \"\"two\nlines\"\"\",warm,"));
+    assert_null(strstr(line, "\n2,lines"));
+    assert_non_null(strstr(line, "\r\n1,measured,"));
+    assert_null(strstr(line, "run,"));
+    free(text);
+    text = export_all(f, (struct store_run_filter){.driver = "none"}, STORE_EXPORT_CSV, 1, 0, &pieces);
+    assert_int_equal(count_char(text, '\n'), 1);
+    free(text);
+    rl_run_free(run);
+}
+
+static void what_an_export_refuses(void **state)
+{
+    struct fixture *f = *state;
+    struct store_run_filter filter = {.source = "nowhere"};
+    struct store_export *export = NULL;
+    struct rl_run *run = make_run(DEVICE_A, T0);
+    struct rl_buf out;
+    bool done = false;
+
+    FAILS(f, RL_E_BAD_FIELD, store_export_start(f->store, &filter, STORE_EXPORT_CSV, &export, &f->err));
+    assert_null(export);
+    add_run(f, run); /* whose document is none */
+    rl_run_free(run);
+    filter = (struct store_run_filter){0};
+    OK(f, store_export_start(f->store, &filter, STORE_EXPORT_CSV, &export, &f->err));
+    rl_buf_init(&out, 1 << 20);
+    FAILS(f, RL_E_STORE_CORRUPT, store_export_next(export, 1 << 19, &out, &done, &f->err));
+    assert_int_equal(out.len, 0);
+    store_export_free(export);
+    OK(f, store_export_start(f->store, &filter, STORE_EXPORT_JSON, &export, &f->err));
+    rl_buf_free(&out);
+    rl_buf_init(&out, 16);
+    FAILS(f, RL_E_NO_MEMORY, store_export_next(export, 1 << 19, &out, &done, &f->err));
+    store_export_free(export);
+    store_export_free(NULL);
+    rl_buf_free(&out);
+}
+
+#define WITH_STORE(test) cmocka_unit_test_setup_teardown(test, setup_store, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_STORE(a_note_has_versions_of_its_own),
+        WITH_STORE(a_jobs_note_is_its_runs_first),
+        WITH_STORE(ten_directions_are_scored),
+        WITH_STORE(near_has_two_ends),
+        WITH_STORE(what_was_not_found_is_not_scored),
+        WITH_STORE(the_same_bytes_are_the_same_run),
+        WITH_STORE(a_retired_run_leaves_nothing_but_its_name),
+        WITH_STORE(an_export_is_the_selection_whole),
+        WITH_STORE(a_run_retired_under_an_export_is_left_out),
+        WITH_STORE(csv_has_one_head_and_says_which_run),
+        WITH_STORE(what_an_export_refuses),
+    };
+
+    return cmocka_run_group_tests_name("store: notes, predictions, imports, retention, export", tests, NULL, NULL);
+}
