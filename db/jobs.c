@@ -10,7 +10,7 @@ static const char *const state_names[JOB_STATE_COUNT] = {
     [JOB_FAILED] = "failed", [JOB_CANCELLED] = "cancelled", [JOB_INTERRUPTED] = "interrupted",
 };
 
-/* DESIGN section 4; the job_state_legal trigger says the same to any other program. */
+/* SCHEMA.md, jobs; the job_state_legal trigger says the same to any other program. */
 static const bool steps[JOB_STATE_COUNT][JOB_STATE_COUNT] = {
     [JOB_QUEUED] = {[JOB_RUNNING] = true, [JOB_FAILED] = true, [JOB_CANCELLED] = true},
     [JOB_RUNNING] = {[JOB_DONE] = true, [JOB_FAILED] = true, [JOB_CANCELLED] = true, [JOB_INTERRUPTED] = true},

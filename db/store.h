@@ -100,7 +100,7 @@ int64_t store_job_count(struct store *store, enum job_state state); /* from memo
 int store_job_list(struct store *store, int state, int64_t before_id, int limit,
                    int (*each)(void *arg, const struct store_job *job), void *arg, bool *ret_more, struct rl_err *err);
 
-/* The one function that changes a job's state. A step that DESIGN section 4 does not have is RL_E_INTERNAL;
+/* The one function that changes a job's state. A step that the table in jobs.c does not have is RL_E_INTERNAL;
  * RL_E_CONFLICT when the stored state is not `from` (whoever commits first wins), or when interrupted → queued is asked
  * of a job that was not to be retried, was tried twice or was to be cancelled; RL_E_NOT_FOUND. A run of another device
  * than the job's is RL_E_MEASURE_PROTOCOL. Everything is stored in one transaction. ret_run_id may be NULL; 0 without a

@@ -255,7 +255,7 @@ json_t *jobs_readiness(struct jobs *jobs, bool *ret_ready)
     bool quarantine = false;
     for (size_t i = 0; i < jobs->device_count; i++)
         quarantine |= jobs->devices[i].quarantined;
-    /* DESIGN section 1: a quarantined device makes the answer red though others may measure */
+    /* a quarantined device makes the answer red though others may measure */
     bool ready = ready_devices > 0 && writable && !quarantine && !jobs->stopping;
     failed |= json_object_set_new(view, "ready", json_boolean(ready));
     failed |= json_object_set_new(view, "reasons", reasons);

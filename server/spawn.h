@@ -1,4 +1,4 @@
-/* The two ways in which a measuring process comes to be; see DESIGN section 1. */
+/* The two ways in which a measuring process comes to be; README, "Two ways to start a measurement". */
 #ifndef SERVER_SPAWN_H
 #define SERVER_SPAWN_H
 
