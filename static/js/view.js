@@ -12,7 +12,7 @@ function head(run) {
   const mark = sourceMark(run);
   byId("mark").hidden = mark === null;
   byId("mark").textContent = mark ?? "";
-  const when = element("time", {datetime: run.date}, `${utc(run.date)} (${local(run.date)})`);
+  const when = element("time", {datetime: run.date}, new Date(run.date).getTimezoneOffset() === 0 ? utc(run.date) : `${utc(run.date)} (${local(run.date)})`);
   const known = (text, before) => (text === null ? `${before} not known` : `${before} ${text}`);
   byId("environment").replaceChildren(
     `${known(env.driver_version, "driver")} · ${known(env.cuda_runtime_version, "CUDA")} · ${run.sizes} sizes · run ${run.id} of `, when);
@@ -25,7 +25,8 @@ function figure(label, value, note) {
 function nominal(found) {
   if (!found) return "not measured";
   if (found.value === null) return found.why?.value ?? "not known";
-  return found.percent_of_nominal === null ? "measured" : `measured, ${fixed(found.percent_of_nominal, 1)} % of what its clocks and lanes allow`;
+  const of = found.unit === "byte_per_s" ? "memory clock × bus width" : "SM clock × FP32 lanes";
+  return found.percent_of_nominal === null ? "measured" : `measured, ${fixed(found.percent_of_nominal, 1)} % of ${of}`;
 }
 
 function summary(run, state) {
