@@ -74,6 +74,8 @@ void import_numbers_see(struct import_numbers *numbers, const char *text, size_t
 /* text in one format; -1 when it is not a number in it. */
 int import_number_parse(unsigned format, const char *text, double *ret);
 unsigned import_number_formats(const char *text); /* bit i: format i can read it */
+/* Whether text, a number in this format, has digits behind a decimal separator, be they zeros. */
+bool import_number_has_fraction(unsigned format, const char *text);
 const char *import_number_words(unsigned format); /* "thousands ',' decimals '.'" */
 
 /* ---- metrics (import_metric.c) ---- */

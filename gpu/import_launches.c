@@ -53,13 +53,12 @@ struct choice {
 static int weigh(void *arg, const struct import_reading *reading)
 {
     struct choice *choice = arg;
-    double scale, value;
+    double scale;
     if (reading->metric->unit == IMPORT_PERCENT ||
         import_unit_scale(reading->metric->unit, reading->unit, &scale) != 0 || scale > 1)
         return 0;
     for (unsigned i = 0; i < IMPORT_FORMATS; i++)
-        if ((choice->whole & 1u << i) != 0 && import_number_parse(i, reading->text, &value) == 0 &&
-            value != floor(value))
+        if (import_number_has_fraction(i, reading->text))
             choice->whole &= ~(1u << i);
     return 0;
 }

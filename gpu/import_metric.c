@@ -60,7 +60,7 @@ const struct import_metric *import_metric_find(const char *name)
 }
 
 static const char *const bases[][6] = {
-    [IMPORT_BYTES] = {"byte", "byte/block", "bytes", "B", NULL},
+    [IMPORT_BYTES] = {"byte", "byte/block", NULL},
     [IMPORT_COUNTS] = {"", "inst", "sector", "sectors", NULL},
     [IMPORT_PERCENT] = {"%", NULL},
     [IMPORT_PLAIN] = {"", "register/thread", "byte", "thread", NULL},

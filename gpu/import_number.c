@@ -106,6 +106,11 @@ int import_number_parse(unsigned format, const char *text, double *ret)
     return rl_parse_real(out, ret);
 }
 
+bool import_number_has_fraction(unsigned format, const char *text)
+{
+    return strchr(text, formats[format].decimal) != NULL;
+}
+
 unsigned import_number_formats(const char *text)
 {
     unsigned mask = 0;

@@ -1,0 +1,12 @@
+# Imports: their rules by unit tests, the program by hand and over its protocol. None of it without libcsv.
+if(TARGET rl_import)
+  foreach(name IN ITEMS text ncu timings merge)
+    rl_unit_test(test_import_${name} rl_import)
+  endforeach()
+  add_executable(test_import_record unit/test_import_record.c)
+  target_link_libraries(test_import_record PRIVATE rl_import PkgConfig::CMOCKA)
+  target_compile_options(test_import_record PRIVATE -Wno-missing-prototypes)
+  add_dependencies(test_import_record test_recordings)
+  add_test(NAME unit.test_import_record
+    COMMAND test_import_record ${CMAKE_SOURCE_DIR}/deploy/records/t4.json ${RL_TEST_DATA}/base.jsonl)
+endif()
