@@ -9,8 +9,8 @@
 #include "record/quantile.h"
 #include "server/compare_internal.h"
 
-/* COMPARE_ROWS_MAX rows with their draws and sentences take about 1 MB, a draw of history 16 bytes. */
-#define ARENA_MAX (16u * 1024 * 1024)
+/* COMPARE_ROWS_MAX rows with their draws and sentences take about 1 MB. */
+#define ARENA_MAX (4u * 1024 * 1024)
 
 #define NOISE_MADS 3.0 /* half width of a trend's noise band */
 
@@ -109,11 +109,13 @@ static int gather(struct gathered *all, const struct chosen *base, const struct 
 
 /* ---- spread of single draws, from history ---- */
 
-static int use_history(struct subject *subject, const struct compare_history *history, double *values, int64_t *groups)
+static void use_history(struct subject *subject, const struct compare_history *history)
 {
+    double values[COMPARE_HISTORY_MAX];
+    int64_t groups[COMPARE_HISTORY_MAX];
     for (int bytes = 0; bytes < 2; bytes++) {
         size_t n = 0;
-        for (size_t i = 0; i < history->count; i++) {
+        for (size_t i = 0; i < history->count && n < COMPARE_HISTORY_MAX; i++) {
             const struct compare_past *past = &history->draws[i];
             const struct rl_real *value = bytes ? &past->dram_bytes : &past->time_s;
             bool usable = bytes ? rl_is_known(*value) && isfinite(value->value) : positive(value);
@@ -127,7 +129,6 @@ static int use_history(struct subject *subject, const struct compare_history *hi
         if (n >= COMPARE_HISTORY_MIN)
             item->spread = stats_pooled_sd(values, groups, n, &item->spread_df);
     }
-    return 0;
 }
 
 /* ---- verdicts ---- */
@@ -278,18 +279,10 @@ static int judge_family(struct gathered *all, bool bytes, struct rl_arena *arena
 
 static int judge_all(struct gathered *all, const struct compare_history *history, struct rl_arena *arena)
 {
-    double *values = NULL;
-    int64_t *groups = NULL;
-    if (history != NULL) {
-        values = rl_arena_array(arena, history->count + 1, sizeof *values);
-        groups = rl_arena_array(arena, history->count + 1, sizeof *groups);
-        if (values == NULL || groups == NULL)
-            return -1;
-    }
     for (size_t i = 0; i < all->count; i++) {
         struct subject *subject = &all->items[i];
         if (history != NULL)
-            use_history(subject, history, values, groups);
+            use_history(subject, history);
         if (!all->ceilings)
             subject->floor_bytes = byte_floor(&subject->base, &subject->head);
     }

@@ -4,35 +4,45 @@
  * its rows (its median time, its bytes): launches within a process share that process's luck, so that only runs are
  * independent. Formulas and their sources: compare_stats.h; the rules are stated here.
  *
- * Sides        A side is at most COMPARE_RUNS_MAX runs. Runs that a query gave (`named` false) have to be of outcome
- * ok, not shared and not throttled, and like the side's newest run in every field of identity; others are left out and
- * listed with the reason. Runs that somebody named are judged whatever their flags, with a warning; only a refused one
- * is not, since its results are wrong. Identity     device, suite, sizes, method_version, ecc, mig, power_limit_w. One
- * that differs makes the sides not comparable and is named; so does one that is known on one side only, since it cannot
- * be shown to be equal. Unknown on both: a warning. cuda_runtime_version, cubin, build, source: a warning that the
- *              difference is not the driver alone.
- * Time         On logarithms, so that a shift is a ratio. Family: all rows x states (compare_stats.h, Holm, 5 percent).
- *              same: the interval of the ratio lies inside 1 +- 1 percent; slower, faster: it lies beyond 1 (and Holm
- *              rejects), and the estimate is at least 1 percent away; else ambiguous.
- * Few runs     With fewer than COMPARE_RANK_MIN runs on a side, or where the family is too large for the rank test (six
- * a side carry 23 rows), the spread of a draw is that of the row's history on this device: the standard deviation
- * within groups of like runs, of at least COMPARE_HISTORY_MIN draws. Without it: ambiguous. Bytes        On the counts
- * themselves, since they may be 0. more, fewer: the interval of the difference lies beyond 0, and the estimate is at
- * least 1 percent of base's median and above the row's byte-noise floor; same: the interval lies inside the larger of
- * those two; else ambiguous. A family of their own. Floor: the largest of 3 scaled MADs of base's draws (the noise band
- * of a trend), RL_STEADY_ASK of the asked bytes (a cache-resident kernel moves next to nothing, and that by chance),
- * and the counter's floor. Ceilings     As times, on seconds per byte or flop; a family of their own. Machine slower or
- * faster when dram_copy and fp32_fma, in every state in which they were measured, have that verdict, at least half of
- * the rows have it, and at least 80 percent of the rows moved with the machine: their estimate lies on that side of 1
- * and their interval, 1 percent wider, holds the machine's ratio. That ratio is the median of those of rows and those
- * ceilings, at least 1 percent away from 1. Rows that moved with it have the cause `machine`: one change, not twenty.
- * Cause        Of a row that is slower or faster. time = x * (what is left), x being 1 / SM clock, 1 / memory clock or
- *              DRAM bytes of the same run. x is the cause when the change of what is left is under 1 percent, and x
- *              explains at least half of the change: share = 1 - log(ratio of what is left) / log(ratio of time). With
- *              COMPARE_RANK_MIN runs a side the lower end of the share's 95 percent bootstrap interval counts (a
- * quotient of two dependent estimates has no rank interval), else the share itself. clock: rows that are not
- * memory-bound; memory_clock: memory-bound rows; bytes: rows that are memory-bound or take at least half of the asked
- * bytes from DRAM, whose bytes_verdict goes the same way.
+ * SIDES. At most COMPARE_RUNS_MAX runs each. Runs that a query gave (`named` false) have to be of outcome ok, not
+ * shared and not throttled, and like the side's newest run in every field of identity; others are left out and listed
+ * with the reason. Runs that somebody named are judged whatever their flags, with a warning; only a refused one is not,
+ * since its results are wrong.
+ *
+ * IDENTITY. device, suite, sizes, method_version, ecc, mig, power_limit_w. One that differs makes the sides not
+ * comparable and is named; so does one that is known on one side only, since it cannot be shown to be equal. Unknown on
+ * both: a warning. cuda_runtime_version, cubin, build, source: judged, with the warning that it is not the driver
+ * alone.
+ *
+ * TIME. On logarithms, so that a shift is a ratio. Family: all rows x states, Holm's rule at COMPARE_ALPHA. same: the
+ * interval of the ratio lies inside 1 +- 1 percent. slower, faster: it lies beyond 1, Holm rejects, and the estimate is
+ * at least 1 percent away. Else ambiguous.
+ *
+ * FEW RUNS. With fewer than COMPARE_RANK_MIN runs on a side, or where the family is too large for the rank test (six a
+ * side carry 23 rows), the spread of a draw is that of the row's history on this device: the standard deviation within
+ * groups of like runs, of at least COMPARE_HISTORY_MIN draws. Without it: ambiguous. (Five a side have no rank test at
+ * the family's level: 2 / C(10, 5) is 0.008, and 0.05 / 20 is 0.0025.) A single run that is off by chance looks like a
+ * change; the answer warns.
+ *
+ * BYTES. On the counts themselves, since they may be 0; a family of their own. more, fewer: the interval of the
+ * difference lies beyond 0, Holm rejects, and the estimate is at least 1 percent of base's median and at least the
+ * row's byte-noise floor. same: the interval lies inside the larger of those two. Else ambiguous. The floor is the
+ * largest of 3 scaled MADs of base's draws (the noise band of a trend), RL_STEADY_ASK of the asked bytes (a
+ * cache-resident kernel moves next to nothing, and that by chance), and the counter's floor.
+ *
+ * CEILINGS. As times, on seconds per byte or flop; a family of their own.
+ *
+ * MACHINE. slower or faster when dram_copy and fp32_fma, in every state in which they were measured, have that verdict,
+ * at least half of the rows have it, and at least 80 percent of the rows moved with the machine: their estimate lies on
+ * that side of 1, and their interval, 1 percent wider, holds the machine's ratio, which is the median of those of the
+ * rows and those ceilings. Rows that moved with it have the cause `machine`: one change, not twenty.
+ *
+ * CAUSE. Of a row that is slower or faster. time = x * (what is left), x being 1 / SM clock, 1 / memory clock or DRAM
+ * bytes of the same run. x is the cause when the change of what is left is under 1 percent and x explains at least half
+ * of the change: share = 1 - log(ratio of what is left) / log(ratio of time). With COMPARE_RANK_MIN runs a side the
+ * lower end of the share's 95 percent bootstrap interval counts (a quotient of two dependent estimates has no rank
+ * interval), else the share itself. clock: rows that are not memory-bound. memory_clock: memory-bound rows. bytes: rows
+ * that are memory-bound or take at least half of the asked bytes from DRAM, and whose bytes_verdict goes the same way.
  */
 #ifndef SERVER_COMPARE_H
 #define SERVER_COMPARE_H
@@ -46,6 +56,7 @@
 #define COMPARE_RUNS_MAX    30
 #define COMPARE_RANK_MIN    6
 #define COMPARE_HISTORY_MIN 10
+#define COMPARE_HISTORY_MAX 100  /* draws of a row that are used: the first that are given */
 #define COMPARE_CHANGE      0.01 /* what counts as a change, relative */
 #define COMPARE_ALPHA       0.05 /* of a family */
 #define COMPARE_TOGETHER    0.8  /* share of the rows that has to move with the machine */
@@ -97,10 +108,12 @@ struct compare_side {
     size_t run_count; /* any number in any order: the newest are taken */
 };
 
-struct compare_past { /* an eligible run's draw of one row or ceiling on the sides' device, the sides' own included */
+/* An eligible run's draw of one row or ceiling on the sides' device, with their identity, the sides' own runs included;
+ * newest first. */
+struct compare_past {
     const char *name; /* kernel or ceiling */
     enum rl_state state;
-    int64_t group;         /* equal for runs that should be alike: same driver, runtime, cubin, identity */
+    int64_t group;         /* equal for runs that should be alike: the store's series */
     struct rl_real time_s; /* of a ceiling: 1 / value */
     struct rl_real dram_bytes;
 };

@@ -95,8 +95,7 @@ int compare_find_machine(struct compare_result *result)
         if (common_ratio(result, &machine) != 0)
             return -1;
         size_t with_verdict = count_together(result, verdict, &machine);
-        bool together = machine.rows > 0 && !compare_is_small(machine.ratio.value) &&
-                        (machine.ratio.value > 1) == (verdict == COMPARE_SLOWER) && 2 * with_verdict >= machine.rows &&
+        bool together = machine.rows > 0 && 2 * with_verdict >= machine.rows &&
                         (double)machine.rows_together >= COMPARE_TOGETHER * (double)machine.rows;
         if (together)
             machine.verdict = verdict;
@@ -112,8 +111,20 @@ int compare_find_machine(struct compare_result *result)
 
 struct paired { /* draws of both sides in which time and x are known: logarithms of time and of what x leaves of it */
     double time[2][COMPARE_RUNS_MAX], left[2][COMPARE_RUNS_MAX];
+    /* their indices in ascending order, for medians of drawn runs without sorting each time */
+    size_t time_order[2][COMPARE_RUNS_MAX], left_order[2][COMPARE_RUNS_MAX];
     size_t n[2];
 };
+
+static void order_of(const double *values, size_t n, size_t *ret)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t at = i;
+        for (; at > 0 && values[ret[at - 1]] > values[i]; at--)
+            ret[at] = ret[at - 1];
+        ret[at] = i;
+    }
+}
 
 static struct rl_real draw_value(const struct compare_draw *draw, enum compare_cause what)
 {
@@ -146,30 +157,45 @@ static bool pair_up(const struct subject *subject, enum compare_cause what, stru
     return ret->n[0] > 0 && ret->n[1] > 0;
 }
 
-static double drawn_median(const double *values, const size_t *chosen, size_t n)
+/* The median of n drawn values: times[i] says how often value i was drawn, order is that of the values. */
+static double drawn_median(const double *values, const size_t *order, const size_t *times, size_t n)
 {
-    double drawn[COMPARE_RUNS_MAX];
-    for (size_t i = 0; i < n; i++)
-        drawn[i] = values[chosen[i]];
-    rl_sort_doubles(drawn, n);
-    return rl_quantile_sorted(drawn, n, 0.5);
+    size_t seen = 0, at = 0;
+    while ((seen += times[order[at]]) <= (n - 1) / 2)
+        at++;
+    double lower = values[order[at]];
+    while (seen <= n / 2)
+        seen += times[order[++at]];
+    return (lower + values[order[at]]) / 2;
 }
 
 /* 1 - change of what is left / change of time; 0 where the drawn runs show no change of time at all. */
 static double share(const void *arg, const size_t *base, const size_t *head)
 {
     const struct paired *paired = arg;
-    double time = drawn_median(paired->time[1], head, paired->n[1]) - drawn_median(paired->time[0], base, paired->n[0]);
-    double left = drawn_median(paired->left[1], head, paired->n[1]) - drawn_median(paired->left[0], base, paired->n[0]);
-    return fabs(time) > 0 ? 1 - left / time : 0;
+    const size_t *drawn[2] = {base, head};
+    double time[2], left[2];
+    for (size_t s = 0; s < 2; s++) {
+        size_t times[COMPARE_RUNS_MAX] = {0}, n = paired->n[s];
+        for (size_t i = 0; i < n; i++)
+            times[drawn[s][i]]++;
+        time[s] = drawn_median(paired->time[s], paired->time_order[s], times, n);
+        left[s] = drawn_median(paired->left[s], paired->left_order[s], times, n);
+    }
+    double change = time[1] - time[0];
+    return fabs(change) > 0 ? 1 - (left[1] - left[0]) / change : 0;
 }
 
-static struct rl_real median_ratio(const double *base, size_t base_n, const double *head, size_t head_n)
+static struct rl_real median_ratio(double values[2][COMPARE_RUNS_MAX], const size_t n[2])
 {
-    size_t all[COMPARE_RUNS_MAX];
-    for (size_t i = 0; i < COMPARE_RUNS_MAX; i++)
-        all[i] = i;
-    return rl_known(exp(drawn_median(head, all, head_n) - drawn_median(base, all, base_n)));
+    double medians[2];
+    for (size_t s = 0; s < 2; s++) {
+        double sorted[COMPARE_RUNS_MAX];
+        memcpy(sorted, values[s], n[s] * sizeof sorted[0]);
+        rl_sort_doubles(sorted, n[s]);
+        medians[s] = rl_quantile_sorted(sorted, n[s], 0.5);
+    }
+    return rl_known(exp(medians[1] - medians[0]));
 }
 
 /* Ratios of medians: of a clock, and of the time in its cycles; unknown when a side does not know the clock. */
@@ -180,11 +206,11 @@ static void clock_ratios(const struct subject *subject, enum compare_cause clock
     *ret_clock = *ret_cycles = rl_unknown("the clock is not known on both sides");
     if (!pair_up(subject, clock, &paired))
         return;
-    *ret_cycles = median_ratio(paired.left[0], paired.n[0], paired.left[1], paired.n[1]);
+    *ret_cycles = median_ratio(paired.left, paired.n);
     for (size_t s = 0; s < 2; s++)
         for (size_t i = 0; i < paired.n[s]; i++)
             paired.left[s][i] -= paired.time[s][i];
-    *ret_clock = median_ratio(paired.left[0], paired.n[0], paired.left[1], paired.n[1]);
+    *ret_clock = median_ratio(paired.left, paired.n);
 }
 
 /* Whether x explains the change; fills the share, and what is left as a ratio. */
@@ -196,9 +222,13 @@ static bool explains(const struct subject *subject, enum compare_cause what, str
     double left = stats_shift(paired.left[0], paired.n[0], paired.left[1], paired.n[1]);
     double time = stats_shift(paired.time[0], paired.n[0], paired.time[1], paired.n[1]);
     double part = fabs(time) > 0 ? 1 - left / time : 0, low = part, high;
-    if (!compare_is_small(exp(left)) || part < SHARE_NEEDED)
+    if (!compare_is_small(exp(left)))
         return false;
     bool enough = paired.n[0] >= COMPARE_RANK_MIN && paired.n[1] >= COMPARE_RANK_MIN;
+    for (size_t s = 0; enough && s < 2; s++) {
+        order_of(paired.time[s], paired.n[s], paired.time_order[s]);
+        order_of(paired.left[s], paired.n[s], paired.left_order[s]);
+    }
     if (enough)
         stats_bootstrap(paired.n[0], paired.n[1], share, &paired, SHARE_LEVEL, SHARE_SEED, &low, &high);
     if (low < SHARE_NEEDED)

@@ -14,35 +14,6 @@ double stats_normal_upper(double z)
     return 0.5 * erfc(z / M_SQRT2);
 }
 
-/* The z >= low at which a falling upper tail reaches p; doubles until it is passed, then halves. */
-static double falling_root(double (*upper)(double z, size_t df), size_t df, double p)
-{
-    double low = 0, high = 1;
-    while (upper(high, df) > p && high < 1e15) {
-        low = high;
-        high *= 2;
-    }
-    for (int i = 0; i < 100 && high - low > 1e-15 * high; i++) {
-        double middle = low + (high - low) / 2;
-        if (upper(middle, df) > p)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low + (high - low) / 2;
-}
-
-static double normal_tail(double z, size_t df)
-{
-    (void)df;
-    return stats_normal_upper(z);
-}
-
-double stats_normal_quantile(double p)
-{
-    return p > 0.5 ? -falling_root(normal_tail, 0, 1 - p) : falling_root(normal_tail, 0, p);
-}
-
 double stats_student_upper(double t, size_t df)
 {
     double angle = atan(t / sqrt((double)df));
@@ -59,7 +30,19 @@ double stats_student_upper(double t, size_t df)
 
 double stats_student_quantile(double p, size_t df)
 {
-    return falling_root(stats_student_upper, df, p);
+    double low = 0, high = 1;
+    while (stats_student_upper(high, df) > p && high < 1e15) {
+        low = high;
+        high *= 2;
+    }
+    for (int i = 0; i < 100 && high - low > 1e-15 * high; i++) {
+        double middle = low + (high - low) / 2;
+        if (stats_student_upper(middle, df) > p)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low + (high - low) / 2;
 }
 
 /* ---- the null distribution of U ---- */

@@ -26,7 +26,6 @@ static void tails_as_scipy(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(fixture_tail); i++) {
-        assert_near(stats_normal_quantile(fixture_tail[i]), fixture_normal[i], 1e-10, 1e-12, "normal");
         assert_near(stats_normal_upper(fixture_normal[i]), fixture_tail[i], 1e-10, 0, "normal tail");
         for (size_t k = 0; k < COUNT(fixture_df); k++) {
             assert_near(stats_student_quantile(fixture_tail[i], fixture_df[k]), fixture_student[k][i], 1e-7, 1e-12,
@@ -35,7 +34,6 @@ static void tails_as_scipy(void **state)
                         1e-14, "t tail");
         }
     }
-    assert_near(stats_normal_quantile(0.975), -1.9599639845400545, 1e-10, 0, "normal below the middle");
     assert_true(stats_student_upper(1e300, 5) == 0);
 }
 
