@@ -10,6 +10,7 @@
 
 #define IMPORT_ROWS_MAX     512u            /* kernels of one run; as gpu/record takes them */
 #define IMPORT_LAUNCHES_MAX 100000u         /* of one counter file */
+#define IMPORT_COLUMNS_MAX  8192u           /* the raw page of a whole set has some 500 */
 #define IMPORT_NAME_MAX     16384u          /* bytes of a kernel's name */
 #define IMPORT_ROW_MAX      (1024u * 1024u) /* bytes of one line or CSV record */
 #define IMPORT_ARENA_MAX    (192u * 1024u * 1024u)

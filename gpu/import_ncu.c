@@ -93,6 +93,9 @@ static char header_delimiter(const char *line, size_t len)
 static int read_header(struct reader *r)
 {
     size_t count = import_csv_count(r->csv), metrics = 0;
+    if (count > IMPORT_COLUMNS_MAX)
+        return fail_at(r, RL_E_IMPORT_FORMAT, r->row_line, NULL, "the header has %zu columns; at most %u are read",
+                       count, IMPORT_COLUMNS_MAX);
     for (size_t c = 0; c < COLUMNS; c++) {
         r->column[c] = NO_COLUMN;
         for (size_t i = 0; i < count; i++)
