@@ -1,6 +1,7 @@
 /* The noise band of a trend. */
 #include "db/baseline.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "record/quantile.h"
@@ -23,25 +24,71 @@ static size_t position(const struct baseline *baseline, double value)
     return low;
 }
 
-void baseline_add(struct baseline *baseline, double value)
+void baseline_sort(double *values, size_t count)
 {
-    size_t at;
+    static const size_t gaps[] = {57, 23, 10, 4, 1}; /* Ciura 2001 */
 
-    if (baseline->count == BASELINE_MAX) {
-        at = position(baseline, baseline->in_order[baseline->oldest]);
-        memmove(&baseline->ascending[at], &baseline->ascending[at + 1],
-                (baseline->count - at - 1) * sizeof baseline->ascending[0]);
-        baseline->count--;
-        baseline->in_order[baseline->oldest] = value;
-        baseline->oldest = (baseline->oldest + 1) % BASELINE_MAX;
-    } else {
-        baseline->in_order[baseline->count] = value;
+    for (size_t g = 0; g < sizeof gaps / sizeof *gaps; g++) {
+        size_t gap = gaps[g];
+
+        for (size_t i = gap; i < count; i++) {
+            double value = values[i];
+            size_t at = i;
+
+            for (; at >= gap && values[at - gap] > value; at -= gap)
+                values[at] = values[at - gap];
+            values[at] = value;
+        }
     }
-    at = position(baseline, value);
-    memmove(&baseline->ascending[at + 1], &baseline->ascending[at],
-            (baseline->count - at) * sizeof baseline->ascending[0]);
-    baseline->ascending[at] = value;
-    baseline->count++;
+}
+
+/* Both sorted; of equal values one goes for each. */
+static void take_out(struct baseline *baseline, const double *gone, size_t count)
+{
+    size_t kept = 0, at = 0;
+
+    for (size_t i = 0; i < baseline->count; i++) {
+        if (at < count && baseline->ascending[i] == gone[at])
+            at++;
+        else
+            baseline->ascending[kept++] = baseline->ascending[i];
+    }
+    baseline->count = kept;
+}
+
+static void put_in(struct baseline *baseline, const double *sorted, size_t count)
+{
+    size_t from = baseline->count, to = from + count;
+
+    baseline->count = to;
+    while (count > 0) {
+        if (from > 0 && baseline->ascending[from - 1] > sorted[count - 1])
+            baseline->ascending[--to] = baseline->ascending[--from];
+        else
+            baseline->ascending[--to] = sorted[--count];
+    }
+}
+
+void baseline_add(struct baseline *baseline, const double *values, size_t count)
+{
+    double sorted[BASELINE_ADD], gone[BASELINE_ADD];
+    size_t going = 0;
+
+    assert(count <= BASELINE_ADD);
+    memcpy(sorted, values, count * sizeof *values);
+    baseline_sort(sorted, count);
+    for (size_t i = 0; i < count; i++) {
+        if (baseline->count + i < BASELINE_MAX) {
+            baseline->in_order[baseline->count + i] = values[i];
+            continue;
+        }
+        gone[going++] = baseline->in_order[baseline->oldest];
+        baseline->in_order[baseline->oldest] = values[i];
+        baseline->oldest = (baseline->oldest + 1) % BASELINE_MAX;
+    }
+    baseline_sort(gone, going);
+    take_out(baseline, gone, going);
+    put_in(baseline, sorted, count);
 }
 
 /* Of the distances from the middle: those to the left of it grow leftwards, those to the right rightwards, so that the

@@ -6,6 +6,7 @@
 
 #define BASELINE_MIN 5   /* runs; with fewer there is no band */
 #define BASELINE_MAX 256 /* the newest so many */
+#define BASELINE_ADD 32  /* at once */
 
 struct baseline { /* zeroed: empty */
     double ascending[BASELINE_MAX], in_order[BASELINE_MAX];
@@ -15,7 +16,10 @@ struct band {
     double low, median, high;
 };
 
-void baseline_add(struct baseline *baseline, double value); /* no NaN; the oldest goes when it is full */
+/* No NaN; at most BASELINE_ADD; the oldest go when it is full. */
+void baseline_add(struct baseline *baseline, const double *values, size_t count);
 struct band baseline_band(const struct baseline *baseline); /* of at least one run */
+/* Ascending, in place: for few values quicker than qsort. */
+void baseline_sort(double *values, size_t count);
 
 #endif

@@ -44,8 +44,8 @@ struct store_trend_query {
     int64_t method_version;      /* 0: RL_METHOD_VERSION */
     int64_t since_ms, until_ms, now_ms; /* as in the matrix */
 };
-/* A point is the eligible runs of a UTC day under one driver and CUDA version; its value is the median of the newest of
- * them (at most 24 a series). The noise band before a point: median +- 3 x 1.4826 x MAD of the newest baseline runs
+/* A point is the eligible runs of a UTC day under one driver and CUDA version; its value is the median of the newest 24
+ * of them ("used"). The noise band before a point: median +- 3 x 1.4826 x MAD of the newest baseline runs
  * before it (5 to 256, from 90 days before `since`). Baseline runs are all since the last accepted change, but those of
  * points outside of their band by at least 1 percent of its median: a change has to be accepted before it becomes the
  * baseline. Numbers have nine digits.

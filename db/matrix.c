@@ -1,15 +1,11 @@
 /* The matrix of history: for each device, driver and CUDA version, the UTC days that have runs, and of which kind.
  *
- * Cells are the lines of series_day. For few series (those of one device, mostly) each is sought; for many, the days
- * are read across all series in one go. Either way the lines come in no useful order, and two counting sorts, by day
- * and then by row, bring them into the answer's. */
+ * Cells come from the days that the series in memory have (series.c). They are there series by series; two counting
+ * sorts, by day and then by row, bring them into the answer's order. */
 #include "db/select.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* More series than this are read together: a seek costs as much as reading a few dozen lines. */
-#define SEEK_SERIES_MAX 64
 
 struct line {          /* of series_day */
     uint32_t row, day; /* of the matrix; since the first day */
@@ -23,9 +19,8 @@ struct lines {
 struct matrix {
     struct days days;
     struct selection series;
-    uint32_t *row_of_id;              /* by series id; 0: not selected */
-    int64_t ids;                      /* that array's length */
-    const struct series_row **of_row; /* 1 to rows: a series of each row, for its words */
+    uint32_t *row_of;                 /* of each series */
+    const struct series_row **of_row; /* a series of each row, for its words */
     uint32_t rows;
     struct lines lines;
 };
@@ -51,20 +46,16 @@ static int number_rows(struct matrix *matrix, struct rl_err *err)
 {
     struct selection *series = &matrix->series;
 
-    for (size_t i = 0; i < series->count; i++) {
-        if (series->rows[i]->id >= matrix->ids)
-            matrix->ids = series->rows[i]->id + 1;
-    }
-    matrix->row_of_id = calloc((size_t)matrix->ids + 1, sizeof *matrix->row_of_id);
+    matrix->row_of = calloc(series->count + 1, sizeof *matrix->row_of);
     matrix->of_row = calloc(series->count + 1, sizeof *matrix->of_row);
-    if (matrix->row_of_id == NULL || matrix->of_row == NULL)
+    if (matrix->row_of == NULL || matrix->of_row == NULL)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for the matrix");
     if (series->count > 0)
         qsort(series->rows, series->count, sizeof *series->rows, compare_rows);
     for (size_t i = 0; i < series->count; i++) {
         if (i == 0 || same_row(series->rows[i - 1], series->rows[i]) != 0)
-            matrix->of_row[++matrix->rows] = series->rows[i];
-        matrix->row_of_id[series->rows[i]->id] = matrix->rows;
+            matrix->of_row[matrix->rows++] = series->rows[i];
+        matrix->row_of[i] = matrix->rows - 1;
     }
     return 0;
 }
@@ -89,48 +80,20 @@ static int add_line(struct lines *lines, const struct line *line, struct rl_err 
     return 0;
 }
 
-/* Takes lines of (day, runs, series); with_series -1: all of them are of that series. */
-static int take_lines(struct store *store, struct matrix *matrix, struct stmt *stmt, const struct series_row *of,
-                      struct rl_err *err)
+static int take_lines(struct store *store, struct matrix *matrix, struct rl_err *err)
 {
-    int rc;
-
-    while ((rc = stmt_step(stmt, err, "reading the matrix")) == 1) {
-        int64_t id = of != NULL ? of->id : sqlite3_column_int64(stmt->handle, 2);
-        const struct series_row *series = of;
-        struct line line = {.day = (uint32_t)(sqlite3_column_int64(stmt->handle, 0) - matrix->days.since),
-                            .runs = (uint32_t)sqlite3_column_int64(stmt->handle, 1)};
-
-        if (id >= matrix->ids || (line.row = matrix->row_of_id[id]) == 0)
-            continue;
-        if (series == NULL)
-            series = series_by_id(&store->series, id);
-        line.backed =
-            series != NULL && strcmp(store_series_word(store, series, SERIES_COUNTERS), "counter-backed") == 0;
-        if ((rc = add_line(&matrix->lines, &line, err)) < 0)
-            break;
-    }
-    stmt_end(stmt);
-    return rc;
-}
-
-static int read_lines(struct store *store, struct matrix *matrix, struct rl_err *err)
-{
-    struct stmt stmt;
-
-    if (matrix->series.count > SEEK_SERIES_MAX) {
-        stmt = stmt_start(store, STMT_DAYS_OF_ALL);
-        stmt_int(&stmt, ":from", matrix->days.since);
-        stmt_int(&stmt, ":to", matrix->days.until - 1);
-        return take_lines(store, matrix, &stmt, NULL, err);
-    }
     for (size_t i = 0; i < matrix->series.count; i++) {
-        stmt = stmt_start(store, STMT_DAYS_OF_SERIES);
-        stmt_int(&stmt, ":series", matrix->series.rows[i]->id);
-        stmt_int(&stmt, ":from", matrix->days.since);
-        stmt_int(&stmt, ":to", matrix->days.until - 1);
-        if (take_lines(store, matrix, &stmt, matrix->series.rows[i], err) < 0)
-            return -1;
+        const struct series_row *series = matrix->series.rows[i];
+        struct line line = {.row = matrix->row_of[i],
+                            .backed = strcmp(store_series_word(store, series, SERIES_COUNTERS), "counter-backed") == 0};
+
+        for (uint32_t at = series_first_day(series, matrix->days.since);
+             at < series->day_count && series->days[at].day < matrix->days.until; at++) {
+            line.day = (uint32_t)(series->days[at].day - matrix->days.since);
+            line.runs = series->days[at].runs;
+            if (add_line(&matrix->lines, &line, err) < 0)
+                return -1;
+        }
     }
     return 0;
 }
@@ -159,19 +122,41 @@ static int sort_lines(struct lines *lines, bool by_row, size_t keys, struct rl_e
     return 0;
 }
 
+#define BACKED   ",\"counters\":\"counter-backed\",\"counter_backed\":"
+#define TIMED    ",\"counters\":\"timed-only\",\"counter_backed\":"
+#define ONLY     ",\"timed_only\":"
+#define DAY_TEXT 19 /* {"day":"2026-11-29" */
+
+static void put_number(struct rl_buf *out, uint64_t number)
+{
+    char text[20];
+    size_t at = sizeof text;
+
+    do
+        text[--at] = (char)('0' + number % 10);
+    while ((number /= 10) > 0);
+    rl_buf_add(out, text + at, sizeof text - at);
+}
+
 /* The cell that begins with this line, and what follows it. */
-static const struct line *put_cell(struct rl_buf *out, const char (*days)[13], const struct line *line,
+static const struct line *put_cell(struct rl_buf *out, const char (*days)[DAY_TEXT], const struct line *line,
                                    const struct line *end)
 {
     const struct line *first = line;
-    unsigned long long runs[2] = {0, 0};
+    uint64_t runs[2] = {0, 0};
 
     for (; line < end && line->row == first->row && line->day == first->day; line++)
         runs[line->backed] += line->runs;
-    rl_buf_puts(out, "{\"day\":");
-    rl_buf_add(out, days[first->day], 12);
-    rl_buf_printf(out, ",\"counters\":\"%s\",\"counter_backed\":%llu,\"timed_only\":%llu}",
-                  runs[1] > 0 ? "counter-backed" : "timed-only", runs[1], runs[0]);
+    /* no printf: it took most of the answer's time */
+    rl_buf_add(out, days[first->day], DAY_TEXT);
+    if (runs[1] > 0)
+        rl_buf_add(out, BACKED, sizeof BACKED - 1);
+    else
+        rl_buf_add(out, TIMED, sizeof TIMED - 1);
+    put_number(out, runs[1]);
+    rl_buf_add(out, ONLY, sizeof ONLY - 1);
+    put_number(out, runs[0]);
+    rl_buf_add(out, "}", 1);
     return line;
 }
 
@@ -195,7 +180,7 @@ static int put_row(struct store *store, const struct matrix *matrix, uint32_t ro
     return 0;
 }
 
-static int put_rows(struct store *store, const struct matrix *matrix, const char (*days)[13], struct rl_buf *out,
+static int put_rows(struct store *store, const struct matrix *matrix, const char (*days)[DAY_TEXT], struct rl_buf *out,
                     struct rl_err *err)
 {
     const struct line *line = matrix->lines.items, *end = line + matrix->lines.count;
@@ -222,7 +207,7 @@ static int put_matrix(struct store *store, const struct matrix *matrix, const ch
                       struct rl_err *err)
 {
     size_t count = (size_t)(matrix->days.until - matrix->days.since);
-    char(*days)[13] = malloc(count * sizeof *days); /* each text is needed for many cells */
+    char(*days)[DAY_TEXT] = malloc(count * sizeof *days); /* each text is needed for many cells */
     struct rl_buf text;
     int rc;
 
@@ -231,8 +216,14 @@ static int put_matrix(struct store *store, const struct matrix *matrix, const ch
     rl_buf_init(&text, 64);
     for (size_t i = 0; i < count; i++) {
         rl_buf_clear(&text);
+        rl_buf_puts(&text, "{\"day\":");
         json_put_day(&text, matrix->days.since + (int64_t)i);
-        memcpy(days[i], text.data, 13);
+        if (text.len != DAY_TEXT) {
+            rl_buf_free(&text);
+            free(days);
+            return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for the matrix");
+        }
+        memcpy(days[i], text.data, DAY_TEXT);
     }
     rl_buf_free(&text);
     rl_buf_puts(out, "{\"since\":");
@@ -260,14 +251,14 @@ int store_history_matrix(struct store *store, const struct store_matrix_query *q
     if (store_select(store, words, matrix.days.since * TREND_DAY_MS, matrix.days.until * TREND_DAY_MS, &matrix.series,
                      err) < 0)
         return -1;
-    if (number_rows(&matrix, err) < 0 || read_lines(store, &matrix, err) < 0 ||
+    if (number_rows(&matrix, err) < 0 || take_lines(store, &matrix, err) < 0 ||
         sort_lines(&matrix.lines, false, (size_t)(matrix.days.until - matrix.days.since), err) < 0 ||
-        sort_lines(&matrix.lines, true, matrix.rows + 1, err) < 0)
+        sort_lines(&matrix.lines, true, matrix.rows, err) < 0)
         goto out;
     rc = put_matrix(store, &matrix, query->source, out, err);
 out:
     store_selection_fini(&matrix.series);
-    free(matrix.row_of_id);
+    free(matrix.row_of);
     free(matrix.of_row);
     free(matrix.lines.items);
     return store_finish_text(out, length, rc, err);

@@ -86,5 +86,8 @@ int store_run_retire(struct store *store, int64_t run_id, const char *reason, in
 {
     if (store_begin(store, err) < 0)
         return -1;
-    return store_end(store, retire(store, run_id, reason, now_ms, err), err);
+    if (store_end(store, retire(store, run_id, reason, now_ms, err), err) < 0)
+        return -1;
+    store->series_stale = true; /* its day has a run less */
+    return 0;
 }

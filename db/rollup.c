@@ -9,6 +9,7 @@
 #include "db/rollup.h"
 
 #include <assert.h>
+#include <endian.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,21 +17,6 @@
 #include "base/time.h"
 
 /* ---- entries ---- */
-
-static void put_bytes(unsigned char *at, uint64_t value, int count)
-{
-    for (int i = 0; i < count; i++)
-        at[i] = (unsigned char)(value >> (8 * i));
-}
-
-static uint64_t get_bytes(const unsigned char *at, int count)
-{
-    uint64_t value = 0;
-
-    for (int i = 0; i < count; i++)
-        value |= (uint64_t)at[i] << (8 * i);
-    return value;
-}
 
 static uint32_t float_bits(double value)
 {
@@ -65,24 +51,49 @@ static double bits_double(uint64_t bits)
     return value;
 }
 
+static void put32(unsigned char *at, uint32_t value)
+{
+    value = htole32(value);
+    memcpy(at, &value, sizeof value);
+}
+static void put64(unsigned char *at, uint64_t value)
+{
+    value = htole64(value);
+    memcpy(at, &value, sizeof value);
+}
+static uint32_t get32(const unsigned char *at)
+{
+    uint32_t value;
+
+    memcpy(&value, at, sizeof value);
+    return le32toh(value);
+}
+static uint64_t get64(const unsigned char *at)
+{
+    uint64_t value;
+
+    memcpy(&value, at, sizeof value);
+    return le64toh(value);
+}
+
 static void encode(const struct trend_entry *entry, unsigned char *at)
 {
-    put_bytes(at, entry->ms_of_day, 4);
-    put_bytes(at + 4, float_bits(entry->percent_of_ceiling), 4);
-    put_bytes(at + 8, float_bits(entry->dram_per_ask), 4);
-    put_bytes(at + 12, (uint64_t)entry->run_id, 8);
-    put_bytes(at + 20, double_bits(entry->value), 8);
-    put_bytes(at + 28, double_bits(entry->dram_bytes), 8);
+    put32(at, entry->ms_of_day);
+    put32(at + 4, float_bits(entry->percent_of_ceiling));
+    put32(at + 8, float_bits(entry->dram_per_ask));
+    put64(at + 12, (uint64_t)entry->run_id);
+    put64(at + 20, double_bits(entry->value));
+    put64(at + 28, double_bits(entry->dram_bytes));
 }
 
 void trend_entry_decode(const unsigned char *at, struct trend_entry *ret)
 {
-    *ret = (struct trend_entry){.ms_of_day = (uint32_t)get_bytes(at, 4),
-                                .percent_of_ceiling = bits_float((uint32_t)get_bytes(at + 4, 4)),
-                                .dram_per_ask = bits_float((uint32_t)get_bytes(at + 8, 4)),
-                                .run_id = (int64_t)get_bytes(at + 12, 8),
-                                .value = bits_double(get_bytes(at + 20, 8)),
-                                .dram_bytes = bits_double(get_bytes(at + 28, 8))};
+    *ret = (struct trend_entry){.ms_of_day = get32(at),
+                                .percent_of_ceiling = bits_float(get32(at + 4)),
+                                .dram_per_ask = bits_float(get32(at + 8)),
+                                .run_id = (int64_t)get64(at + 12),
+                                .value = bits_double(get64(at + 20)),
+                                .dram_bytes = bits_double(get64(at + 28))};
 }
 
 static bool entry_before(const struct trend_entry *a, const struct trend_entry *b)

@@ -1,13 +1,16 @@
 /* The series in memory: a list's filter is judged here, without a query, and a run's series is found in no time.
  *
  * They are few beside the runs (a new one comes with a new driver, device or kind of outcome), only this process writes
- * them, and they never go: so they are read once and then kept in step, each after the commit that stored it. */
+ * them, and they never go: so they are read once and then kept in step, each after the commit that stored it. So are
+ * the counts of their days, 8 bytes each: the matrix of a year is answered from memory in the time that its text takes
+ * (read from the file, 18 thousand lines took 6 ms more; 2026-11-29). */
 #include "db/store_internal.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/time.h"
 #include "db/series.h"
 
 /* ---- words: each text once, compared by number ---- */
@@ -83,6 +86,8 @@ void series_fini(struct series_cache *cache)
 {
     for (uint32_t i = 1; i <= cache->words.count; i++)
         free(cache->words.texts[i]);
+    for (size_t i = 0; i < cache->count; i++)
+        free(cache->rows[i].days);
     free(cache->words.texts);
     free(cache->words.slots);
     free(cache->rows);
@@ -130,6 +135,67 @@ int series_add(struct series_cache *cache, int64_t id, const char *const words[S
     return 0;
 }
 
+uint32_t series_first_day(const struct series_row *row, int64_t day)
+{
+    uint32_t low = 0, high = row->day_count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (row->days[middle].day < day)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+int series_add_day(struct series_row *row, int64_t day, int64_t runs)
+{
+    uint32_t at = series_first_day(row, day);
+
+    if (at < row->day_count && row->days[at].day == day) {
+        row->days[at].runs += (uint32_t)runs;
+        return 0;
+    }
+    if (row->day_count == row->day_capacity) {
+        uint32_t capacity = row->day_capacity == 0 ? 4 : row->day_capacity * 2;
+        struct series_day *days = realloc(row->days, capacity * sizeof *days);
+
+        if (days == NULL)
+            return -1;
+        row->days = days;
+        row->day_capacity = capacity;
+    }
+    memmove(&row->days[at + 1], &row->days[at], (row->day_count - at) * sizeof *row->days);
+    row->days[at] = (struct series_day){.day = (int32_t)day, .runs = (uint32_t)runs};
+    row->day_count++;
+    return 0;
+}
+
+static int load_days(struct store *store, struct rl_err *err)
+{
+    struct stmt stmt = stmt_start(store, STMT_DAYS_LOAD);
+    struct series_row *row = NULL;
+    int rc;
+
+    while ((rc = stmt_step(&stmt, err, "reading the days of the series")) == 1) {
+        int64_t id = sqlite3_column_int64(stmt.handle, 0);
+
+        if (row == NULL || row->id != id)
+            row = (struct series_row *)series_by_id(&store->series, id);
+        if (row == NULL)
+            rc = rl_fail(err, RL_E_STORE_CORRUPT, "database", "a day is of series %lld, which is not there",
+                         (long long)id);
+        else if (series_add_day(row, sqlite3_column_int64(stmt.handle, 1), sqlite3_column_int64(stmt.handle, 2)) < 0)
+            rc = rl_fail(err, RL_E_NO_MEMORY, "database", "no memory for the days of the series");
+        if (rc < 0)
+            break;
+    }
+    stmt_end(&stmt);
+    return rc;
+}
+
 int store_load_series(struct store *store, struct rl_err *err)
 {
     struct stmt stmt = stmt_start(store, STMT_SERIES_LOAD);
@@ -151,6 +217,8 @@ int store_load_series(struct store *store, struct rl_err *err)
         }
     }
     stmt_end(&stmt);
+    if (rc == 0)
+        rc = load_days(store, err);
     store->series_stale = rc != 0;
     return rc;
 }
@@ -166,9 +234,12 @@ void store_note_series(struct store *store)
     if (row != NULL) {
         row->oldest_ms = stored->date_ms < row->oldest_ms ? stored->date_ms : row->oldest_ms;
         row->newest_ms = stored->date_ms > row->newest_ms ? stored->date_ms : row->newest_ms;
-    } else if (series_add(&store->series, stored->id, stored->words, stored->date_ms, stored->date_ms) < 0) {
-        store->series_stale = true; /* the run is stored: it may not fail now. The next list reads them anew. */
+    } else if (series_add(&store->series, stored->id, stored->words, stored->date_ms, stored->date_ms) == 0) {
+        row = &store->series.rows[store->series.count - 1];
     }
+    /* Out of memory: the run is stored and may not fail now. The next question reads them anew. */
+    if (row == NULL || series_add_day(row, rl_time_day(stored->date_ms), 1) < 0)
+        store->series_stale = true;
     store->stored.id = 0;
 }
 

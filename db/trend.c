@@ -146,11 +146,6 @@ static int compare_places(const void *a, const void *b)
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
-static int compare_samples(const void *a, const void *b)
-{
-    return compare_places(&((const struct sample *)a)->place, &((const struct sample *)b)->place);
-}
-
 /* The accepted changes of this row on this device, whatever driver the trend is asked for. */
 static int read_accepted(struct store *store, struct trend *trend, struct rl_err *err)
 {
@@ -196,11 +191,13 @@ static int read_trend(struct store *store, struct trend *trend, struct rl_err *e
 
 /* ---- points ---- */
 
-struct point {
-    const struct series_row *series; /* for driver and CUDA */
+#define GROUPS_MAX 64 /* drivers and CUDA versions of one device on one day */
+
+struct point {                       /* the runs of a day, or of its part, under one driver and CUDA version */
+    const struct series_row *series; /* any of them: for driver and CUDA */
     int64_t day, newest_run, runs;
-    double values[64 * TREND_ENTRIES_MAX]; /* a day has at most a few series of one driver and CUDA */
-    size_t used;
+    double values[TREND_ENTRIES_MAX], sorted[TREND_ENTRIES_MAX]; /* known ones of its newest runs, oldest first */
+    size_t used, seen;
     bool accepted;
 };
 
@@ -215,19 +212,24 @@ static void put_band(struct rl_buf *out, const struct baseline *baseline, const 
     rl_buf_printf(out, ",\"runs\":%zu}", baseline->count);
 }
 
+static double quantile_of(const struct point *point, double quantile)
+{
+    return rl_quantile_sorted(point->sorted, point->used, quantile);
+}
+
 static void put_values(struct rl_buf *out, const struct point *point)
 {
     static const struct {
         const char *name;
         double quantile;
-    } members[] = {{"median", 0.5}, {"min", 0}, {"max", 1}};
+    } members[] = {{",\"median\":", 0.5}, {",\"min\":", 0}, {",\"max\":", 1}};
 
     for (size_t i = 0; i < 3; i++) {
-        rl_buf_printf(out, ",\"%s\":", members[i].name);
+        rl_buf_puts(out, members[i].name);
         if (point->used == 0)
             rl_buf_puts(out, "null");
         else
-            json_put_real(out, rl_quantile_sorted(point->values, point->used, members[i].quantile), DIGITS);
+            json_put_real(out, quantile_of(point, members[i].quantile), DIGITS);
     }
 }
 
@@ -272,74 +274,108 @@ static void put_point(struct store *store, struct rl_buf *out, const struct poin
     rl_buf_puts(out, "}}");
 }
 
-/* What a slice of samples has in common with others of its day but not with its neighbours: driver and CUDA. */
 static bool same_versions(const struct series_row *a, const struct series_row *b)
 {
     return a->words[SERIES_DRIVER] == b->words[SERIES_DRIVER] && a->words[SERIES_CUDA] == b->words[SERIES_CUDA];
 }
 
-static void gather(struct point *point, const struct sample *samples, size_t count, size_t first)
+/* The point of the sample's driver and CUDA among those of the day, a new one if need be. */
+static struct point *point_of(struct point *points, size_t *count, const struct sample *sample, int64_t day)
 {
-    point->series = samples[first].series;
-    point->runs = 0;
-    point->used = 0;
-    for (size_t i = first; i < count; i++) {
-        if (!same_versions(samples[i].series, point->series))
-            continue;
-        point->runs += 1 + samples[i].unkept;
-        point->newest_run = samples[i].place.id;
-        if (!isnan(samples[i].value) && point->used < sizeof point->values / sizeof *point->values)
-            point->values[point->used++] = samples[i].value;
+    for (size_t i = 0; i < *count; i++) {
+        if (same_versions(points[i].series, sample->series))
+            return &points[i];
     }
-    rl_sort_doubles(point->values, point->used);
+    if (*count == GROUPS_MAX)
+        return NULL;
+    points[*count] = (struct point){.series = sample->series, .day = day};
+    return &points[(*count)++];
 }
 
-static bool is_first_of_its_kind(const struct sample *samples, size_t at)
+/* The ring of a point's values, begun at its oldest. */
+static void set_in_order(struct point *point)
 {
-    for (size_t i = 0; i < at; i++) {
-        if (same_versions(samples[i].series, samples[at].series))
-            return false;
-    }
-    return true;
+    double ring[TREND_ENTRIES_MAX];
+
+    if (point->seen <= TREND_ENTRIES_MAX)
+        return;
+    memcpy(ring, point->values, sizeof ring);
+    for (size_t i = 0; i < TREND_ENTRIES_MAX; i++)
+        point->values[i] = ring[(point->seen + i) % TREND_ENTRIES_MAX];
 }
+
+/* Samples come oldest first; a point keeps the values of the newest TREND_ENTRIES_MAX. */
+static int gather(struct point *points, size_t *count, const struct sample *samples, size_t sample_count, int64_t day,
+                  struct rl_err *err)
+{
+    for (size_t i = 0; i < sample_count; i++) {
+        struct point *point = point_of(points, count, &samples[i], day);
+
+        if (point == NULL)
+            return rl_fail(err, RL_E_TOO_LARGE, "driver", "a day has runs of more than %d drivers: ask for one of them",
+                           GROUPS_MAX);
+        point->runs += 1 + samples[i].unkept;
+        point->newest_run = samples[i].place.id;
+        if (!isnan(samples[i].value))
+            point->values[point->seen++ % TREND_ENTRIES_MAX] = samples[i].value;
+    }
+    for (size_t i = 0; i < *count; i++) {
+        set_in_order(&points[i]);
+        points[i].used = points[i].seen < TREND_ENTRIES_MAX ? points[i].seen : TREND_ENTRIES_MAX;
+        memcpy(points[i].sorted, points[i].values, points[i].used * sizeof points[i].values[0]);
+        baseline_sort(points[i].sorted, points[i].used);
+    }
+    return 0;
+}
+
+struct writer { /* of points */
+    struct store *store;
+    struct trend *trend;
+    struct rl_buf *out;
+    struct baseline *baseline;
+    struct point points[GROUPS_MAX];
+    bool any;
+};
 
 /* The samples of a day, or of its part before or after an accepted change, become a point for each driver and CUDA. The
  * band is that of the runs before them all. */
-static void take_slice(struct store *store, const struct trend *trend, struct baseline *baseline, struct point *point,
-                       const struct sample *samples, size_t count, struct rl_buf *out, bool *first)
+static int take_slice(struct writer *writer, const struct sample *samples, size_t count, int64_t day, bool accepted,
+                      struct rl_err *err)
 {
-    struct baseline next = *baseline;
+    struct baseline *baseline = writer->baseline;
     bool has_band = baseline->count >= BASELINE_MIN;
     struct band band = has_band ? baseline_band(baseline) : (struct band){0};
+    bool outside[GROUPS_MAX];
+    double middle[GROUPS_MAX];
+    size_t groups = 0;
 
-    for (size_t i = 0; i < count; i++) {
-        double value;
-        bool outside;
+    if (gather(writer->points, &groups, samples, count, day, err) < 0)
+        return -1;
+    for (size_t i = 0; i < groups; i++) {
+        struct point *point = &writer->points[i];
 
-        if (!is_first_of_its_kind(samples, i))
+        middle[i] = point->used > 0 ? quantile_of(point, 0.5) : NAN;
+        outside[i] = has_band && (middle[i] < band.low || middle[i] > band.high);
+        point->accepted = accepted && i == 0;
+        if (day < writer->trend->days.since)
             continue;
-        gather(point, samples, count, i);
-        value = point->used > 0 ? rl_quantile_sorted(point->values, point->used, 0.5) : NAN;
-        outside = has_band && (value < band.low || value > band.high);
-        if (point->day >= trend->days.since) {
-            rl_buf_puts(out, *first ? "" : ",");
-            *first = false;
-            put_point(store, out, point, baseline, has_band ? &band : NULL, outside);
-        }
-        point->accepted = false;
-        if (outside && band.median > 0 && fabs(value - band.median) >= CHANGE_MIN * band.median)
-            continue;
-        for (size_t k = i; k < count; k++) {
-            if (same_versions(samples[k].series, point->series) && !isnan(samples[k].value))
-                baseline_add(&next, samples[k].value);
-        }
+        rl_buf_puts(writer->out, writer->any ? "," : "");
+        writer->any = true;
+        put_point(writer->store, writer->out, point, baseline, has_band ? &band : NULL, outside[i]);
     }
-    *baseline = next;
+    for (size_t i = 0; i < groups; i++) {
+        const struct point *point = &writer->points[i];
+
+        if (!outside[i] || band.median <= 0 || fabs(middle[i] - band.median) < CHANGE_MIN * band.median)
+            baseline_add(baseline, point->values, point->used);
+    }
+    return 0;
 }
 
-static void take_day(struct store *store, struct trend *trend, struct baseline *baseline, struct point *point,
-                     struct sample *samples, size_t count, struct rl_buf *out, bool *first)
+static int take_day(struct writer *writer, const struct sample *samples, size_t count, int64_t day, struct rl_err *err)
 {
+    struct trend *trend = writer->trend;
+    bool accepted = false;
     size_t from = 0;
 
     for (size_t i = 0; i < count; i++) {
@@ -352,25 +388,40 @@ static void take_day(struct store *store, struct trend *trend, struct baseline *
         }
         if (!passed)
             continue;
-        if (i > from)
-            take_slice(store, trend, baseline, point, samples + from, i - from, out, first);
-        *baseline = (struct baseline){0};
-        point->accepted = true;
+        if (i > from && take_slice(writer, samples + from, i - from, day, accepted, err) < 0)
+            return -1;
+        *writer->baseline = (struct baseline){0};
+        accepted = true;
         from = i;
     }
-    take_slice(store, trend, baseline, point, samples + from, count - from, out, first);
+    return take_slice(writer, samples + from, count - from, day, accepted, err);
+}
+
+/* Both oldest first. */
+static void merge_samples(struct sample *into, size_t count, const struct sample *more, size_t more_count)
+{
+    size_t to = count + more_count;
+
+    while (more_count > 0) {
+        if (count > 0 && compare_places(&into[count - 1].place, &more[more_count - 1].place) > 0)
+            into[--to] = into[--count];
+        else
+            into[--to] = more[--more_count];
+    }
 }
 
 static int put_points(struct store *store, struct trend *trend, struct rl_buf *out, struct rl_err *err)
 {
+    struct writer *writer = calloc(1, sizeof *writer);
     struct sample *day = NULL;
     size_t capacity = 0, count = 0;
-    struct baseline *baseline = calloc(1, sizeof *baseline);
-    struct point *point = calloc(1, sizeof *point);
-    bool first = true;
     int rc = 0;
 
-    if (baseline == NULL || point == NULL)
+    if (writer != NULL) {
+        *writer = (struct writer){.store = store, .trend = trend, .out = out};
+        writer->baseline = calloc(1, sizeof *writer->baseline);
+    }
+    if (writer == NULL || writer->baseline == NULL)
         rc = rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a trend");
     for (size_t i = 0; rc == 0 && i < trend->piece_count; i++) {
         const struct piece *piece = &trend->pieces[i];
@@ -378,19 +429,17 @@ static int put_points(struct store *store, struct trend *trend, struct rl_buf *o
         rc = grow((void **)&day, &capacity, count + piece->count, sizeof *day, err);
         if (rc < 0)
             break;
-        memcpy(day + count, trend->samples + piece->first, piece->count * sizeof *day);
+        merge_samples(day, count, trend->samples + piece->first, piece->count);
         count += piece->count;
         if (i + 1 < trend->piece_count && trend->pieces[i + 1].day == piece->day)
             continue;
-        if (count > piece->count) /* of several series */
-            qsort(day, count, sizeof *day, compare_samples);
-        point->day = piece->day;
-        take_day(store, trend, baseline, point, day, count, out, &first);
+        rc = take_day(writer, day, count, piece->day, err);
         count = 0;
     }
     free(day);
-    free(baseline);
-    free(point);
+    if (writer != NULL)
+        free(writer->baseline);
+    free(writer);
     return rc;
 }
 

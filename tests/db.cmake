@@ -10,3 +10,11 @@ target_sources(test_store_faults PRIVATE ${CMAKE_SOURCE_DIR}/tests/unit/faulty_v
 target_link_libraries(test_store_history PRIVATE PkgConfig::ZLIB)
 # Written on 2026-11-29 by the last build of version 1: four replayed runs of an H200.
 target_compile_definitions(test_store_history PRIVATE VERSION1="${CMAKE_SOURCE_DIR}/tests/data/store_version1.db.gz")
+
+# A million runs and how long questions about them take; never part of a test run: ninja history_generate history_bench.
+foreach(program IN ITEMS generate bench)
+  add_executable(history_${program} EXCLUDE_FROM_ALL bench/bench_run.c bench/bench_run.h)
+  target_link_libraries(history_${program} PRIVATE rl_db PkgConfig::SQLITE PkgConfig::JANSSON)
+endforeach()
+target_sources(history_generate PRIVATE bench/generate.c)
+target_sources(history_bench PRIVATE bench/history_bench.c)

@@ -95,7 +95,6 @@ CREATE TABLE series_day (
     runs      INTEGER NOT NULL CHECK (runs > 0),
     PRIMARY KEY (series_id, day)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX series_day_by_day ON series_day (day, series_id, runs);
 
 -- Eligible runs of a kernel or ceiling and state on a UTC day, with the newest of them (rollup.c).
 CREATE TABLE trend_day (

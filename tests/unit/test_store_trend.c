@@ -229,6 +229,7 @@ static void a_band_is_median_and_three_scaled_mads(void **state)
 {
     struct baseline *baseline = calloc(1, sizeof *baseline);
     double kept[BASELINE_MAX], distances[BASELINE_MAX], values[700];
+    size_t added = 0, at_once = 1;
     uint32_t seed = 3;
 
     (void)state;
@@ -239,7 +240,11 @@ static void a_band_is_median_and_three_scaled_mads(void **state)
         double middle, mad;
 
         values[n] = random_next(&seed) % 50 + (n % 3 == 0 ? 0.25 : 0); /* with ties */
-        baseline_add(baseline, values[n]);
+        if (n + 1 - added < at_once)                                   /* one by one, or up to 32 together */
+            continue;
+        baseline_add(baseline, values + added, n + 1 - added);
+        added = n + 1;
+        at_once = 1 + random_next(&seed) % BASELINE_ADD;
         memcpy(kept, values + n + 1 - count, count * sizeof *kept);
         rl_sort_doubles(kept, count);
         middle = rl_quantile_sorted(kept, count, 0.5);
