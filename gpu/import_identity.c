@@ -7,7 +7,8 @@
 #include "import_internal.h"
 #include "kernels/catalogue.h"
 
-#define CUDA_BEGAN_MS INT64_C(1167609600000) /* 2007-01-01: no measurement of a CUDA program is older */
+#define DEVICE_NAME_MAX 128u
+#define CUDA_BEGAN_MS   INT64_C(1167609600000) /* 2007-01-01: no measurement of a CUDA program is older */
 
 static int bad(struct import *import, const char *field, const char *value, const char *expected)
 {
@@ -62,15 +63,22 @@ static int check_date(struct import *import)
     return 0;
 }
 
+static bool is_device_name(const char *text)
+{
+    size_t len = strlen(text);
+    if (len < 1 || len > DEVICE_NAME_MAX || !rl_utf8_valid(text, len))
+        return false;
+    for (const char *c = text; *c != '\0'; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7F)
+            return false;
+    return true;
+}
+
 int import_fields_check(struct import *import)
 {
     const struct import_fields *fields = &import->request->fields;
-    if (fields->device != NULL) {
-        size_t len = strlen(fields->device);
-        if (len < 1 || len > 128 || !rl_utf8_valid(fields->device, len) || strpbrk(fields->device, "\n\r\t") != NULL)
-            return bad(import, "device", fields->device,
-                       "the GPU's name or its UUID is expected, in at most 128 bytes");
-    }
+    if (fields->device != NULL && !is_device_name(fields->device))
+        return bad(import, "device", fields->device, "the GPU's name or its UUID is expected, in at most 128 bytes");
     if (fields->driver != NULL && !is_version(fields->driver))
         return bad(import, "driver", fields->driver, "a version like 580.159.04 is expected");
     if (fields->cuda != NULL && !is_version(fields->cuda))
@@ -125,6 +133,10 @@ static int set_device(struct import *import, const struct import_table *table)
     if (seen == NULL && table != NULL && table->device_column != NULL &&
         strspn(table->device_column, "0123456789") != strlen(table->device_column))
         seen = table->device_column;
+    if (seen != NULL && !is_device_name(seen))
+        return rl_fail(import->err, RL_E_IMPORT_FORMAT, "ncu",
+                       "%s: the device is \"%s\"; a name of at most %u bytes in one line is expected", table->name,
+                       import_quote(one, seen), DEVICE_NAME_MAX);
     if (given == NULL && seen == NULL && import->request->by_hand) {
         device->id = "unknown";
         device->name = "a GPU that no file names";

@@ -69,6 +69,45 @@ static void raw_page(void **state)
                RL_E_IMPORT_MISSING, "no DRAM row|gpu__time_duration.sum");
 }
 
+static void device_names(void **state)
+{
+    (void)state;
+    char ncu[2048], name[200];
+    for (int kind = 0; kind < 3; kind++) {
+        struct given given = {.ncu = ncu};
+        memset(name, 'd', sizeof name - 1);
+        name[kind == 0 ? 128 : kind == 1 ? 129 : 5] = '\0';
+        name[2] = kind == 2 ? '\n' : 'd';
+        given.fields.device = kind == 0 ? name : NULL;
+        snprintf(ncu, sizeof ncu,
+                 "%s,\"device__attribute_display_name\",\"dram__bytes.sum\"\n%s,\"\",\"byte\"\n%s,\"%s\",\"5\"\n",
+                 RAW_HEAD, RAW_UNITS, RAW_ROW("0", "k", "(5, 1, 1)"), name);
+        struct import_result result;
+        if (kind > 0) {
+            must_refuse(&given, RL_E_IMPORT_FORMAT, "ncu", "the device is");
+            continue;
+        }
+        assert_string_equal(must_import(&given, &result)->device.name, name);
+        import_result_fini(&result);
+    }
+}
+
+/* Of several names for one thing in one launch, the table's first counts, whatever their order. */
+static void preferred_names(void **state)
+{
+    (void)state;
+    static const char *const files[] = {
+        LONG_HEAD LONG_ROW("0", "k", "(5, 1, 1)", "dram__bytes_read.sum", "byte", "100")
+            LONG_ROW("0", "k", "(5, 1, 1)", "fbpa__dram_read_bytes.sum", "byte", "101")
+                LONG_ROW("0", "k", "(5, 1, 1)", "dram__bytes_write.sum", "byte", "1"),
+        LONG_HEAD LONG_ROW("0", "k", "(5, 1, 1)", "fbpa__dram_read_bytes.sum", "byte", "101")
+            LONG_ROW("0", "k", "(5, 1, 1)", "dram__bytes_read.sum", "byte", "100")
+                LONG_ROW("0", "k", "(5, 1, 1)", "dram__bytes_write.sum", "byte", "1"),
+    };
+    for (size_t i = 0; i < 2; i++)
+        assert_near(dram_of(files[i]), 101, 0);
+}
+
 static void units(void **state)
 {
     (void)state;
@@ -334,6 +373,8 @@ int main(void)
         cmocka_unit_test(output_around_the_table),
         cmocka_unit_test(raw_page),
         cmocka_unit_test(units),
+        cmocka_unit_test(device_names),
+        cmocka_unit_test(preferred_names),
         cmocka_unit_test(renamed_counters_are_summed_and_said),
         cmocka_unit_test(launches),
         cmocka_unit_test(percentages_are_averaged_and_kept_above_100),
