@@ -241,6 +241,8 @@ static void give_up(void)
     setrlimit(RLIMIT_FSIZE, &none);
     setrlimit(RLIMIT_NOFILE, &files);
     signal(SIGPIPE, SIG_IGN);
+    /* the daemon answers others meanwhile, on the same processors */
+    setpriority(PRIO_PROCESS, 0, 10);
 }
 
 int import_serve(void)

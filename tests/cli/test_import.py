@@ -142,6 +142,25 @@ class ByHand(unittest.TestCase):
             self.assertEqual(merged["ceilings"], run["ceilings"])
             self.assertEqual(merged["device"], run["device"])
 
+    def test_exports_of_a_real_gpu(self):
+        """h200/: exports of our own kernels; those whose name has "no_dram" are refused, run.jsonl is merged with each that has "cold"."""
+        folder = path("h200")
+        names = sorted(name for name in os.listdir(folder) if name.endswith(".csv")) if os.path.isdir(folder) else []
+        if not names:
+            self.skipTest("there are no exports in tests/data/import/h200")
+        for name in names:
+            with self.subTest(name=name):
+                file, timings = os.path.join(folder, name), os.path.join(folder, "run.jsonl")
+                if "no_dram" in name:
+                    self.one_line(65, "--ncu", file, words=["no DRAM row"])
+                    continue
+                status, out, err = call("--ncu", file, "--json")
+                self.assertEqual(status, 1, err)
+                self.assertEqual([row["kernel"] for row in json.loads(out)["kernels"]], KERNELS)
+                if "cold" in name and os.path.exists(timings):
+                    status, out, err = call("--ncu", file, "--timings", timings, "--table")
+                    self.assertEqual((status, err), (0, ""))
+
     def test_locale_and_zone_change_nothing(self):
         for options in (["--record", RECORD], ["--ncu", path("long.csv"), *DEVICE, "--json"]):
             plain = call(*options, environment=clean_environment(LC_ALL="C"))
