@@ -69,14 +69,12 @@ static void put_in(struct baseline *baseline, const double *sorted, size_t count
     }
 }
 
-void baseline_add(struct baseline *baseline, const double *values, size_t count)
+void baseline_add(struct baseline *baseline, const double *values, const double *ascending, size_t count)
 {
-    double sorted[BASELINE_ADD], gone[BASELINE_ADD];
+    double gone[BASELINE_ADD];
     size_t going = 0;
 
     assert(count <= BASELINE_ADD);
-    memcpy(sorted, values, count * sizeof *values);
-    baseline_sort(sorted, count);
     for (size_t i = 0; i < count; i++) {
         if (baseline->count + i < BASELINE_MAX) {
             baseline->in_order[baseline->count + i] = values[i];
@@ -88,7 +86,7 @@ void baseline_add(struct baseline *baseline, const double *values, size_t count)
     }
     baseline_sort(gone, going);
     take_out(baseline, gone, going);
-    put_in(baseline, sorted, count);
+    put_in(baseline, ascending, count);
 }
 
 /* Of the distances from the middle: those to the left of it grow leftwards, those to the right rightwards, so that the

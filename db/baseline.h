@@ -16,8 +16,8 @@ struct band {
     double low, median, high;
 };
 
-/* No NaN; at most BASELINE_ADD; the oldest go when it is full. */
-void baseline_add(struct baseline *baseline, const double *values, size_t count);
+/* No NaN; at most BASELINE_ADD; the oldest go when it is full. The values oldest first, and again ascending. */
+void baseline_add(struct baseline *baseline, const double *values, const double *ascending, size_t count);
 struct band baseline_band(const struct baseline *baseline); /* of at least one run */
 /* Ascending, in place: for few values quicker than qsort. */
 void baseline_sort(double *values, size_t count);

@@ -40,7 +40,7 @@ void json_put_real(struct rl_buf *out, double value, int digits)
     }
     snprintf(text, sizeof text, "%.*g", digits, value);
     for (char *p = text; *p != '\0'; p++) {
-        if (strchr("0123456789+-e", *p) == NULL)
+        if ((*p < '0' || *p > '9') && *p != '-' && *p != '+' && *p != 'e')
             *p = '.'; /* whatever the locale's decimal point is */
     }
     rl_buf_puts(out, text);

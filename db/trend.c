@@ -367,7 +367,7 @@ static int take_slice(struct writer *writer, const struct sample *samples, size_
         const struct point *point = &writer->points[i];
 
         if (!outside[i] || band.median <= 0 || fabs(middle[i] - band.median) < CHANGE_MIN * band.median)
-            baseline_add(baseline, point->values, point->used);
+            baseline_add(baseline, point->values, point->sorted, point->used);
     }
     return 0;
 }

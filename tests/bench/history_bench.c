@@ -1,4 +1,5 @@
-/* How long questions about history take, at the store's own functions: history_bench DATABASE [LARGER-DATABASE].
+/* How long questions about history take, at the store's own functions: history_bench [--only WORD] DATABASE
+ * [LARGER-DATABASE].
  *
  * One caller, warm cache, and every STORE_EVERY_MS a whole run is stored, as a daemon would. Prints the median, the
  * 99th percentile and the longest of each question in ms; of two databases also how much longer the larger one takes.
@@ -381,10 +382,16 @@ static void open_bench(struct bench *bench, const char *path)
 int main(int argc, char **argv)
 {
     static struct figures first[QUESTIONS];
+    const char *only = ""; /* in the question's name */
     struct bench bench;
 
+    if (argc > 3 && strcmp(argv[1], "--only") == 0) {
+        only = argv[2];
+        argv += 2;
+        argc -= 2;
+    }
     if (argc < 2 || argc > 3) {
-        fprintf(stderr, "usage: history_bench DATABASE [LARGER-DATABASE]\n");
+        fprintf(stderr, "usage: history_bench [--only WORD] DATABASE [LARGER-DATABASE]\n");
         return 64;
     }
     for (int arg = 1; arg < argc; arg++) {
@@ -392,8 +399,11 @@ int main(int argc, char **argv)
         printf("%-26s %8s %8s %8s %8s %8s %8s%s\n", "ms", "p50", "p99", "max", "cpu p50", "cpu p99", "bytes",
                arg == 2 ? "   p50 x  cpu p50 x  cpu p99 x" : "");
         for (size_t i = 0; i < QUESTIONS; i++) {
-            struct figures figures = measure(&bench, &questions[i]);
+            struct figures figures;
 
+            if (strstr(questions[i].name, only) == NULL)
+                continue;
+            figures = measure(&bench, &questions[i]);
             printf("%-26s %8.3f %8.3f %8.3f %8.3f %8.3f %8zu", questions[i].name, figures.p50, figures.p99, figures.max,
                    figures.cpu_p50, figures.cpu_p99, figures.bytes);
             if (arg == 2)

@@ -228,7 +228,7 @@ static void what_the_matrix_refuses(void **state)
 static void a_band_is_median_and_three_scaled_mads(void **state)
 {
     struct baseline *baseline = calloc(1, sizeof *baseline);
-    double kept[BASELINE_MAX], distances[BASELINE_MAX], values[700];
+    double kept[BASELINE_MAX], distances[BASELINE_MAX], values[700], sorted[BASELINE_ADD];
     size_t added = 0, at_once = 1;
     uint32_t seed = 3;
 
@@ -242,7 +242,9 @@ static void a_band_is_median_and_three_scaled_mads(void **state)
         values[n] = random_next(&seed) % 50 + (n % 3 == 0 ? 0.25 : 0); /* with ties */
         if (n + 1 - added < at_once)                                   /* one by one, or up to 32 together */
             continue;
-        baseline_add(baseline, values + added, n + 1 - added);
+        memcpy(sorted, values + added, (n + 1 - added) * sizeof *sorted);
+        baseline_sort(sorted, n + 1 - added);
+        baseline_add(baseline, values + added, sorted, n + 1 - added);
         added = n + 1;
         at_once = 1 + random_next(&seed) % BASELINE_ADD;
         memcpy(kept, values + n + 1 - count, count * sizeof *kept);
