@@ -87,9 +87,20 @@ static struct rl_real ceiling(const struct rl_run *run, const char *name, enum r
     return found != NULL ? found->value : rl_unknown("the run has no such ceiling");
 }
 
+/* Of the two ceilings in the same line: a cold table's is not the run's, which is of the warm pair. */
+static struct rl_real ridge(const struct rl_run *run, enum rl_state state)
+{
+    struct rl_real copy = ceiling(run, "dram_copy", state), fma = ceiling(run, "fp32_fma", RL_WARM);
+    if (!rl_is_known(fma))
+        return fma;
+    if (!rl_is_known(copy))
+        return copy;
+    return copy.value > 0 ? rl_known(fma.value / copy.value) : rl_unknown("the copy ceiling is zero");
+}
+
 static void write_head(const struct rl_run *run, enum rl_state state, struct rl_buf *out)
 {
-    char time[RL_TIME_TEXT], copy[400], fma[400], ridge[400];
+    char time[RL_TIME_TEXT], copy[400], fma[400], point[400];
     rl_time_format(run->finished_at_ms, time);
     write_source(run, out);
     rl_buf_puts(out, "device ");
@@ -105,7 +116,7 @@ static void write_head(const struct rl_run *run, enum rl_state state, struct rl_
     struct rl_real fma_value = ceiling(run, "fp32_fma", RL_WARM);
     rl_buf_printf(out, "copy ceiling %s GB/s, FMA ceiling %s GFLOP/s, ridge point %s FLOP/byte\n\n",
                   number(copy, copy_value, GIGA, 1), number(fma, fma_value, GIGA, 1),
-                  number(ridge, run->ridge_flop_per_byte, 1, 2));
+                  number(point, ridge(run, state), 1, 2));
 }
 
 /* Width in characters: padding counts code points, not bytes. */
@@ -188,7 +199,7 @@ static void write_reasons(const struct rl_run *run, enum rl_state state, struct 
         struct rl_real real;
     } head[] = {{"copy ceiling", ceiling(run, "dram_copy", state)},
                 {"FMA ceiling", ceiling(run, "fp32_fma", RL_WARM)},
-                {"ridge point", run->ridge_flop_per_byte}};
+                {"ridge point", ridge(run, state)}};
     for (size_t i = 0; i < sizeof head / sizeof head[0]; i++)
         if (!rl_is_known(head[i].real)) {
             rl_buf_puts(out, "- ");
