@@ -65,7 +65,9 @@ static void write_source(const struct rl_run *run, struct rl_buf *out)
     char time[RL_TIME_TEXT];
     if (run->source == RL_REPLAYED) {
         rl_time_format(run->recorded_at_ms, time);
-        rl_buf_printf(out, "REPLAYED from a recording made at %s: not measured now, nor on this machine\n", time);
+        rl_buf_printf(out, "REPLAYED from a recording made at %s on ", time);
+        add_clean(out, run->device.name);
+        rl_buf_puts(out, "\n");
     } else if (run->source == RL_IMPORTED) {
         rl_buf_puts(out, "IMPORTED from uploaded files, not measured by this service\n");
     } else {
