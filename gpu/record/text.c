@@ -7,27 +7,74 @@
 #include "base/time.h"
 #include "record/derive.h"
 
-#define MEGA 1e6
-#define GIGA 1e9
+#define MICRO 1e-6
+#define MEGA  1e6
+#define GIGA  1e9
 
-enum column { ASK, COL_L1, COL_L2, COL_DRAM, PER_ASK, CEIL, COLUMN_COUNT };
+enum column { ASK, COL_L1, COL_L2, COL_DRAM, PER_ASK, CEIL, TIME, ASK_RATE, FLOP_RATE, COLUMN_COUNT };
 
 static const struct {
     const char *title;
     int width, decimals;
     double unit;
 } columns[COLUMN_COUNT] = {
-    [ASK] = {"ask MB", 8, 1, MEGA},       [COL_L1] = {"L1 MB", 8, 1, MEGA},  [COL_L2] = {"L2 MB", 8, 1, MEGA},
-    [COL_DRAM] = {"DRAM MB", 8, 1, MEGA}, [PER_ASK] = {"DRAM/ask", 8, 4, 1}, [CEIL] = {"%ceil", 6, 1, 1},
+    [ASK] = {"ask MB", 8, 1, MEGA},       [COL_L1] = {"L1 MB", 8, 1, MEGA},      [COL_L2] = {"L2 MB", 8, 1, MEGA},
+    [COL_DRAM] = {"DRAM MB", 8, 1, MEGA}, [PER_ASK] = {"DRAM/ask", 8, 4, 1},     [CEIL] = {"%ceil", 6, 1, 1},
+    [TIME] = {"time us", 10, 2, MICRO},   [ASK_RATE] = {"ask GB/s", 9, 1, GIGA}, [FLOP_RATE] = {"GFLOP/s", 9, 1, GIGA},
 };
 #define NAME_WIDTH 22
+
+/* Whether any row has bytes of any level: without, the table is one of times. */
+static bool is_counted(const struct rl_run *run, enum rl_state state)
+{
+    bool any_row = false;
+    for (size_t i = 0; i < run->row_count; i++) {
+        const struct rl_row_state *s = &run->rows[i].state[state];
+        any_row = any_row || s->present;
+        if (s->present && (rl_is_known(s->bytes.l1) || rl_is_known(s->bytes.l2) || rl_is_known(s->bytes.dram) ||
+                           rl_is_known(s->bytes.dram_settled)))
+            return true;
+    }
+    return !any_row;
+}
+
+/* The first column of the state's table after ASK, and the one past its last. */
+static enum column first_column(bool counted)
+{
+    return counted ? COL_L1 : TIME;
+}
+static enum column end_column(bool counted)
+{
+    return counted ? TIME : COLUMN_COUNT;
+}
+/* The column after c in the table: ASK leads both. */
+static enum column next_column(bool counted, enum column c)
+{
+    return c == ASK ? first_column(counted) : c + 1;
+}
+
+static struct rl_real ask_bytes(const struct rl_row *row)
+{
+    return row->ask_bytes.why == NULL ? rl_known((double)row->ask_bytes.value) : rl_unknown(row->ask_bytes.why);
+}
+
+/* Only for the eye: how fast the kernel is in terms of its own demand. */
+static struct rl_real ask_rate(const struct rl_row *row, enum rl_state state)
+{
+    struct rl_real ask = ask_bytes(row), time = row->state[state].time_s.median;
+    if (!rl_is_known(ask))
+        return ask;
+    if (!rl_is_known(time))
+        return time;
+    return time.value > 0 ? rl_known(ask.value / time.value) : rl_unknown("the median time is zero");
+}
 
 static struct rl_real cell(const struct rl_run *run, const struct rl_row *row, enum rl_state state, enum column column)
 {
     const struct rl_row_state *s = &row->state[state];
     switch (column) {
     case ASK:
-        return row->ask_bytes.why == NULL ? rl_known((double)row->ask_bytes.value) : rl_unknown(row->ask_bytes.why);
+        return ask_bytes(row);
     case COL_L1:
         return s->bytes.l1;
     case COL_L2:
@@ -36,6 +83,12 @@ static struct rl_real cell(const struct rl_run *run, const struct rl_row *row, e
         return rl_dram_owed(run, row, state);
     case PER_ASK:
         return s->dram_per_ask;
+    case TIME:
+        return s->time_s.median;
+    case ASK_RATE:
+        return ask_rate(row, state);
+    case FLOP_RATE:
+        return s->flop_per_s;
     default:
         return s->percent_of_ceiling;
     }
@@ -134,55 +187,102 @@ static void add_padded(struct rl_buf *out, const char *text, int width)
 static void write_rows(const struct rl_run *run, enum rl_state state, struct rl_buf *out)
 {
     static const char rule[] = "----------------------";
+    bool counted = is_counted(run, state);
+    enum column end = end_column(counted);
     char text[400];
     add_padded(out, "kernel", NAME_WIDTH);
-    for (enum column c = ASK; c < COLUMN_COUNT; c++)
+    for (enum column c = ASK; c < end; c = next_column(counted, c))
         rl_buf_printf(out, " %*s", columns[c].width, columns[c].title);
     rl_buf_printf(out, "\n%.*s", NAME_WIDTH, rule);
-    for (enum column c = ASK; c < COLUMN_COUNT; c++)
+    for (enum column c = ASK; c < end; c = next_column(counted, c))
         rl_buf_printf(out, " %.*s", columns[c].width, rule);
     rl_buf_puts(out, "\n");
     for (size_t i = 0; i < run->row_count; i++) {
         if (!run->rows[i].state[state].present)
             continue;
         add_padded(out, run->rows[i].title, NAME_WIDTH);
-        for (enum column c = ASK; c < COLUMN_COUNT; c++)
+        for (enum column c = ASK; c < end; c = next_column(counted, c))
             rl_buf_printf(out, " %*s", columns[c].width,
                           number(text, cell(run, &run->rows[i], state, c), columns[c].unit, columns[c].decimals));
         rl_buf_puts(out, "\n");
     }
 }
 
+/* ---- reasons: of the table's cells; a table of times also says why it has no bytes ---- */
+
+struct cells { /* what the reasons of one table are looked for in */
+    const struct rl_run *run;
+    enum rl_state state;
+    bool counted;
+};
+
+static bool is_looked_at(const struct cells *in, enum column c)
+{
+    return in->counted ? c < TIME : c <= COL_DRAM || c >= TIME;
+}
+
+static bool has_reason(const struct cells *in, size_t row, enum column c, const char *why)
+{
+    if (!in->run->rows[row].state[in->state].present || !is_looked_at(in, c))
+        return false;
+    struct rl_real real = cell(in->run, &in->run->rows[row], in->state, c);
+    return !rl_is_known(real) && strcmp(real.why, why) == 0;
+}
+
 /* Whether the reason of (row, column) stands in an earlier cell, in reading order. */
-static bool told_before(const struct rl_run *run, enum rl_state state, size_t row, enum column column, const char *why)
+static bool told_before(const struct cells *in, size_t row, enum column column, const char *why)
 {
     for (size_t i = 0; i <= row; i++)
-        for (enum column c = ASK; run->rows[i].state[state].present && c < (i == row ? column : COLUMN_COUNT); c++) {
-            struct rl_real real = cell(run, &run->rows[i], state, c);
-            if (!rl_is_known(real) && strcmp(real.why, why) == 0)
+        for (enum column c = ASK; c < (i == row ? column : COLUMN_COUNT); c++)
+            if (has_reason(in, i, c, why))
                 return true;
-        }
     return false;
 }
 
-static void write_reason(const struct rl_run *run, enum rl_state state, const char *why, struct rl_buf *out)
+/* Whether the reason covers the same columns of every row, two rows at least. */
+static bool is_of_every_row(const struct cells *in, const char *why)
+{
+    size_t first = in->run->row_count, rows = 0;
+    for (size_t i = 0; i < in->run->row_count; i++) {
+        if (!in->run->rows[i].state[in->state].present)
+            continue;
+        if (rows++ == 0)
+            first = i;
+        for (enum column c = ASK; c < COLUMN_COUNT; c++)
+            if (has_reason(in, i, c, why) != has_reason(in, first, c, why))
+                return false;
+    }
+    return rows > 1;
+}
+
+static void write_covered(const struct cells *in, size_t row, const char *name, const char *why, struct rl_buf *out)
+{
+    bool first = true;
+    for (enum column c = ASK; c < COLUMN_COUNT; c++) {
+        if (!has_reason(in, row, c, why))
+            continue;
+        if (first)
+            add_clean(out, name);
+        rl_buf_printf(out, "%s %s", first ? ":" : ",", columns[c].title);
+        first = false;
+    }
+}
+
+/* first: the first row that has the reason. */
+static void write_reason(const struct cells *in, size_t first, const char *why, struct rl_buf *out)
 {
     rl_buf_puts(out, "- ");
     add_clean(out, why);
     rl_buf_puts(out, " (");
-    bool first_row = true;
-    for (size_t i = 0; i < run->row_count; i++) {
-        bool first = true;
-        for (enum column c = ASK; run->rows[i].state[state].present && c < COLUMN_COUNT; c++) {
-            struct rl_real real = cell(run, &run->rows[i], state, c);
-            if (rl_is_known(real) || strcmp(real.why, why) != 0)
-                continue;
-            if (first) {
-                rl_buf_puts(out, first_row ? "" : "; ");
-                add_clean(out, run->rows[i].title);
-            }
-            rl_buf_printf(out, "%s %s", first ? ":" : ",", columns[c].title);
-            first = first_row = false;
+    if (is_of_every_row(in, why)) {
+        write_covered(in, first, "every row", why, out);
+    } else {
+        for (size_t i = first; i < in->run->row_count; i++) {
+            bool has = false;
+            for (enum column c = ASK; c < COLUMN_COUNT; c++)
+                has = has || has_reason(in, i, c, why);
+            rl_buf_puts(out, has && i > first ? "; " : "");
+            write_covered(in, i, in->run->rows[i].title, why, out);
         }
     }
     rl_buf_puts(out, ")\n");
@@ -190,11 +290,12 @@ static void write_reason(const struct rl_run *run, enum rl_state state, const ch
 
 static void write_reasons(const struct rl_run *run, enum rl_state state, struct rl_buf *out)
 {
+    const struct cells in = {run, state, is_counted(run, state)};
     for (size_t i = 0; i < run->row_count; i++)
         for (enum column c = ASK; run->rows[i].state[state].present && c < COLUMN_COUNT; c++) {
             struct rl_real real = cell(run, &run->rows[i], state, c);
-            if (!rl_is_known(real) && !told_before(run, state, i, c, real.why))
-                write_reason(run, state, real.why, out);
+            if (is_looked_at(&in, c) && !rl_is_known(real) && !told_before(&in, i, c, real.why))
+                write_reason(&in, i, real.why, out);
         }
     const struct {
         const char *name;
@@ -258,7 +359,9 @@ static void write_import(const struct rl_run *run, struct rl_buf *out)
 
 static void write_notes(const struct rl_run *run, enum rl_state state, struct rl_buf *out)
 {
-    if (state == RL_MIXED)
+    if (!is_counted(run, state))
+        rl_buf_puts(out, "timed only: ask GB/s is asked bytes over time, not DRAM traffic\n");
+    else if (state == RL_MIXED)
         rl_buf_puts(out,
                     "mixed: bytes of cold launches beside times of warm ones, so that %ceil may pass 100; shown, not "
                     "judged\n");

@@ -95,17 +95,18 @@ static void unknown_cells_have_their_reasons_below(void **state)
     run->checks = rl_arena_array(run->arena, 1, sizeof *run->checks);
     run->check_count = 1;
     run->checks[0] = (struct rl_check){"k", "every element equals", {false, NULL}, "3 of 9 wrong", true};
-    for (size_t i = 0; i < 10; i++) {
+    for (size_t i = 1; i < 10; i++) {
         struct rl_bytes *bytes = &run->rows[i].state[RL_WARM].bytes;
         bytes->dram = bytes->l1 = bytes->l2 = rl_unknown("counters are refused");
     }
+    run->rows[0].state[RL_WARM].bytes.l1 = rl_unknown("counters are refused");
     run->rows[0].title = "vector \x1b[31m\nadd";
     run->ceilings[1].value = rl_unknown("the chain was shortened");
     rl_derive(run);
     char *text = table(run, RL_WARM);
     assert_has(text, "matmul, naive            1074.8        -        -        -        -      -\n");
-    assert_has(text, "- counters are refused (vector ?[31m?add: L1 MB, L2 MB, DRAM MB, DRAM/ask, %ceil; vector add, "
-                     "stride 32: L1 MB");
+    assert_has(text, "- counters are refused (vector ?[31m?add: L1 MB; vector add, stride 32: L1 MB, L2 MB, DRAM MB, "
+                     "DRAM/ask, %ceil; transpose, naive: L1 MB");
     assert_null(strstr(strstr(text, "- counters are refused") + 1, "- counters are refused")); /* once */
     assert_has(text, "- the chain was shortened (FMA ceiling)\n");
     assert_has(text, "FMA ceiling - GFLOP/s, ridge point - FLOP/byte");
@@ -116,6 +117,47 @@ static void unknown_cells_have_their_reasons_below(void **state)
     rl_buf_init(&small, 100);
     assert_int_equal(rl_table_write(run, RL_WARM, &small), -1);
     rl_buf_free(&small);
+    free(text);
+    rl_run_free(run);
+}
+
+static void a_reason_of_every_row_is_told_once(void **state)
+{
+    (void)state;
+    struct rl_run *run = sample_run_t4();
+    for (size_t i = 0; i < 10; i++)
+        run->rows[i].state[RL_WARM].bytes.l1 = rl_unknown("no such counter");
+    char *text = table(run, RL_WARM);
+    assert_has(text, "- no such counter (every row: L1 MB)\n");
+    assert_has(text, "matmul, naive            1074.8        -     67.3");
+    free(text);
+    rl_run_free(run);
+}
+
+static void without_counters_the_table_has_times(void **state)
+{
+    (void)state;
+    struct rl_run *run = sample_run_t4();
+    for (size_t i = 0; i < 10; i++) {
+        struct rl_row_state *s = &run->rows[i].state[RL_WARM];
+        s->bytes.dram = s->bytes.l1 = s->bytes.l2 = rl_unknown("counters are refused");
+    }
+    run->rows[0].state[RL_WARM].time_s.median = rl_known(805.306368e-6);
+    run->rows[9].state[RL_WARM].time_s.median = rl_unknown("the row was not timed");
+    rl_derive(run);
+    char *text = table(run, RL_WARM);
+    static const char *const lines[] = {
+        "\nkernel                   ask MB    time us  ask GB/s   GFLOP/s\n",
+        "\n---------------------- -------- ---------- --------- ---------\n",
+        "\nvector add                201.3     805.31     250.0      20.8\n",
+        "\npolynomial, 256           134.2          -         -         -\n",
+        "\ntimed only: ask GB/s is asked bytes over time, not DRAM traffic\n",
+        "\n- counters are refused (every row: L1 MB, L2 MB, DRAM MB)\n",
+        "\n- the row was not timed (polynomial, 256: time us, ask GB/s, GFLOP/s)\n",
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+        assert_has(text, lines[i]);
+    assert_null(strstr(text, "DRAM/ask"));
     free(text);
     rl_run_free(run);
 }
@@ -201,6 +243,8 @@ int main(void)
         cmocka_unit_test(first_line_tells_the_source),
         cmocka_unit_test(cold_table_is_of_settled_bytes),
         cmocka_unit_test(unknown_cells_have_their_reasons_below),
+        cmocka_unit_test(a_reason_of_every_row_is_told_once),
+        cmocka_unit_test(without_counters_the_table_has_times),
         cmocka_unit_test(csv),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
