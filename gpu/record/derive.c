@@ -299,6 +299,24 @@ static bool is_next_to_nothing(struct rl_real per_ask)
     return !rl_is_known(per_ask) && strcmp(per_ask.why, why_settled) == 0;
 }
 
+/* Waste on the way to DRAM, or between SMs and caches only. false: none is seen, and nothing is written. */
+static bool advise_access(const struct view *v, bool little)
+{
+    struct rl_real dram = v->s->dram_per_ask;
+    struct rl_real l1 = quotient(v->s->bytes.l1, known_count(v->row->ask_bytes), "the kernel asks for no bytes");
+    bool in_dram = !little && dram.value > RL_ACCESS_DRAM_PER_ASK;
+    char number[32];
+    if (!in_dram && !(rl_is_known(l1) && l1.value > RL_ACCESS_L1_PER_ASK))
+        return false;
+    set_advice(v, "fix_access",
+               rl_arena_printf(v->run->arena,
+                               "%s %s bytes for each byte that the kernel asks for%s. Fix the access pattern first: "
+                               "let neighbouring threads use every byte of a sector while it is in the cache.",
+                               in_dram ? "DRAM moves" : "L1 moves", fixed(number, in_dram ? dram.value : l1.value, 2),
+                               in_dram ? "" : ", waste that the L2 keeps from DRAM"));
+    return true;
+}
+
 static void derive_advice(const struct view *v)
 {
     struct rl_arena *arena = v->run->arena;
@@ -307,15 +325,8 @@ static void derive_advice(const struct view *v)
     enum level best = nearest(v);
     char number[32];
     const char *why = v->state == RL_MIXED ? why_mixed : !rl_is_known(ratio) && !little ? ratio.why : NULL;
-    if (why == NULL && !little && ratio.value > RL_ACCESS_DRAM_PER_ASK) {
-        set_advice(
-            v, "fix_access",
-            rl_arena_printf(arena,
-                            "DRAM moves %s bytes for each byte that the kernel asks for. Fix the access pattern "
-                            "first: let neighbouring threads use every byte of a sector while it is in the cache.",
-                            fixed(number, ratio.value, 2)));
+    if (why == NULL && advise_access(v, little))
         return;
-    }
     if (why == NULL && best == LEVEL_COUNT)
         why = v->level[DRAM].why;
     if (why != NULL) {

@@ -11,8 +11,13 @@
 #define RL_WRITEBACK_RATIO       1.02 /* cold: settled above dram by 2 percent is a write-back left unpaid */
 #define RL_RESIDENT_DRAM_PER_ASK 0.5  /* below half of the ask: the caches served most of it */
 #define RL_ACCESS_DRAM_PER_ASK   1.25 /* above: fix the access pattern */
+#define RL_ACCESS_L1_PER_ASK     2.0  /* above: fix the access pattern, also where the L2 absorbs the waste */
 #define RL_LATENCY_PERCENT       60.0 /* no measured level above: neither memory nor compute binds */
 #define RL_AT_CEILING_PERCENT    80.0 /* best level at or above: at the ceiling */
+
+/* RL_ACCESS_L1_PER_ASK: a warp that uses 4 bytes of each 32-byte sector shows L1 bytes of 8 times the ask; a naive
+ * transpose, whose loads or stores alone do, 4.5 (604 MB of 134 asked, and 141 from DRAM, since the L2 holds the lines:
+ * H200, 2026-11-29). Halos of the course's stencils, which are no fault of the access pattern, show 1.2 to 1.3. */
 
 /* The reason of settled bytes too small to tell, by which rl_derive knows again that they are next to nothing: whoever
  * makes such a value unknown before (a difference below 0 cannot stand in a record) uses these words. */
@@ -44,7 +49,8 @@
  * - bound: "latency" when no level with a measured roof is above 60 percent of it, else the side of the ridge under the
  *   row's own memory roof (attainable below fp32_fma: memory). Levels: DRAM, compute, and L2 and L1 where l2_read and
  *   l1_read exist.
- * - advice: DRAM/ask > 1.25: fix_access; else best level >= 80 percent: change_algorithm; else fix_kernel.
+ * - advice: DRAM/ask > 1.25 or L1/ask > 2: fix_access; else best level >= 80 percent: change_algorithm; else
+ * fix_kernel.
  * - flags of a state: cache_resident, at_floor, writeback_unpaid (cold), not_steady (warm: rl_unsteadiness above
  *   RL_STEADY_RATIO), above_ceiling, unsettled (imports). Flags of other names are kept.
  * - imports: a profiler counts a launch and nothing after it, so an imported cold row has no settled bytes: dram stands

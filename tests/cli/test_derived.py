@@ -121,12 +121,13 @@ def check_ceilings(raw, run):
     expect(run["sizes"] + " ridge", run["ridge_flop_per_byte"], raw.ceilings["fp32_fma", "warm"] / raw.ceilings["dram_copy", "warm"])
 
 
-def judged(flop, percent_dram, percent_compute, attainable, fma, per_ask):
+def judged(flop, percent_dram, percent_compute, attainable, fma, per_ask, l1_per_ask):
     best = max(percent_dram, percent_compute)
     bound = "latency" if best <= 60 else "memory" if not flop or (attainable is not None and attainable < fma) else "compute"
     if best > 60 and flop and attainable is None:
         bound = None
-    advice = "fix_access" if per_ask is not None and per_ask > 1.25 else "change_algorithm" if best >= 80 else "fix_kernel"
+    wasted = (per_ask is not None and per_ask > 1.25) or (l1_per_ask is not None and l1_per_ask > 2)
+    advice = "fix_access" if wasted else "change_algorithm" if best >= 80 else "fix_kernel"
     return bound, advice
 
 
@@ -147,7 +148,7 @@ def check_state(raw, run, row, state):
     roof = raw.roof(read / dram, state) if dram else copy
     attainable = min(fma, intensity * roof) if intensity else fma if flop and at_floor and floor and flop / floor * roof >= fma else None
     percent_of_roof = over(100 * flop / time, attainable) if flop else 100 * dram / time / roof
-    bound, advice = judged(flop, 100 * dram / time / roof, 100 * flop / time / fma, attainable, fma, over(settled, ask))
+    bound, advice = judged(flop, 100 * dram / time / roof, 100 * flop / time / fma, attainable, fma, over(settled, ask), over(l1, ask))
     apart = 0 if four is None else abs(dram - four)
     unsteady = apart > 5 * raw.floor / launches and apart > 1e-4 * ask and apart > 0.01 * max(dram, four)
     for member, wanted in (

@@ -275,6 +275,34 @@ static void bounds_and_advice(void **state)
     rl_run_free(run);
 }
 
+/* A transpose whose half-used sectors stay in the L2: DRAM sees no waste, L1 does. */
+static void waste_that_the_l2_absorbs(void **state)
+{
+    (void)state;
+    struct rl_run *run = one_row(0.5e6, 0.5e6); /* far below every roof: else "give each SM more work" */
+    struct rl_row_state *s = &run->rows[0].state[RL_WARM];
+    static const struct {
+        double l1;
+        const char *advice, *names;
+    } cases[] = {{1.3e6, "fix_kernel", "DRAM"},
+                 {2e6, "fix_kernel", "DRAM"},
+                 {2.01e6, "fix_access", "L1 moves 2.01 bytes"},
+                 {4.5e6, "fix_access", "L1 moves 4.50 bytes"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        s->time_s.median = rl_known(1e-3);
+        s->bytes.l1 = rl_known(cases[i].l1);
+        rl_derive(run);
+        assert_string_equal(s->bound.value, "latency");
+        assert_string_equal(s->advice_code.value, cases[i].advice);
+        assert_non_null(strstr(s->advice.value, cases[i].names));
+        assert_int_equal(strstr(s->advice.value, "each SM") == NULL, strcmp(cases[i].advice, "fix_access") == 0);
+    }
+    s->bytes.dram_read = rl_known(1e6); /* waste in DRAM is told first */
+    rl_derive(run);
+    assert_non_null(strstr(s->advice.value, "DRAM moves 1.50 bytes"));
+    rl_run_free(run);
+}
+
 static void floor_of_the_counter(void **state)
 {
     (void)state;
@@ -411,6 +439,7 @@ int main(void)
         cmocka_unit_test(ceilings),
         cmocka_unit_test(memory_roof_of_the_own_mix),
         cmocka_unit_test(bounds_and_advice),
+        cmocka_unit_test(waste_that_the_l2_absorbs),
         cmocka_unit_test(floor_of_the_counter),
         cmocka_unit_test(settled_under_three_spreads),
         cmocka_unit_test(write_back_left_unpaid),
