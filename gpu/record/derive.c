@@ -8,6 +8,7 @@
 
 static const char why_settled[] = RL_WHY_SETTLED;
 static const char why_at_floor[] = "the DRAM bytes are at the counter's floor";
+static const char why_changing[] = "the DRAM bytes are below 0.0001 of the asked bytes, and others in each run";
 static const char why_no_flop[] = "the kernel does no floating-point work";
 static const char why_no_memory[] = "memory ran out";
 static const char why_mixed[] = "bytes of cold launches with times of warm ones are shown, not judged";
@@ -140,7 +141,8 @@ struct view { /* what the rules of one row and state share */
     struct rl_real owed;               /* rl_dram_owed */
     struct rl_real level[LEVEL_COUNT]; /* percent of its roof */
     bool at_floor;
-    double floor_bytes; /* per launch: 5 x the floor of a range over its launches; 0 when the floor is unknown */
+    const char *why_floor; /* which floor */
+    double floor_bytes;    /* per launch: 5 x the floor of a range over its launches; 0 when the floor is unknown */
 };
 
 static void derive_bytes(const struct view *v)
@@ -173,6 +175,12 @@ static void judge_floor(struct view *v)
     if (rl_is_known(bytes)) {
         /* No bytes at all are at the floor of any counter. */
         v->at_floor = bytes.value < v->floor_bytes || bytes.value <= 0;
+        double next_to_nothing = v->row->ask_bytes.why == NULL ? RL_STEADY_ASK * (double)v->row->ask_bytes.value : 0;
+        if (v->state == RL_WARM && bytes.value < next_to_nothing) {
+            v->why_floor = v->at_floor ? v->why_floor : why_changing;
+            v->at_floor = true;
+            v->floor_bytes = fmax(v->floor_bytes, next_to_nothing);
+        }
     } else if (strcmp(bytes.why, why_settled) == 0) {
         v->at_floor = true;
         v->floor_bytes = fmax(v->floor_bytes, RL_SETTLED_SPREADS * v->run->counters.flush_spread_bytes.value);
@@ -191,7 +199,7 @@ static void derive_intensity(const struct view *v)
     intensity->ask = quotient(v->flop, known_count(v->row->ask_bytes), "the kernel asks for no bytes");
     intensity->l1 = quotient(v->flop, bytes->l1, "no L1 bytes were counted");
     intensity->l2 = quotient(v->flop, bytes->l2_sm, "no bytes were counted between SMs and L2");
-    intensity->dram = v->at_floor ? rl_unknown(why_at_floor) : quotient(v->flop, v->owed, why_at_floor);
+    intensity->dram = v->at_floor ? rl_unknown(v->why_floor) : quotient(v->flop, v->owed, why_at_floor);
 }
 
 static void derive_rates(const struct view *v)
@@ -416,7 +424,7 @@ static void derive_flags(const struct view *v)
 
 static void derive_state(struct rl_run *run, struct rl_row *row, enum rl_state state)
 {
-    struct view v = {.run = run, .row = row, .s = &row->state[state], .state = state};
+    struct view v = {.run = run, .row = row, .s = &row->state[state], .state = state, .why_floor = why_at_floor};
     v.flop = known_count(row->flop);
     v.fma = fma_ceiling(run);
     derive_bytes(&v);

@@ -23,9 +23,9 @@
  * makes such a value unknown before (a difference below 0 cannot stand in a record) uses these words. */
 #define RL_WHY_SETTLED "the settled bytes are below three spreads of the flush alone"
 
-/* A difference that changes no printed DRAM/ask (four decimals). A cache-resident kernel moves next to nothing, and
- * what else touches DRAM meanwhile is seen beside it: 512 x 512 matmuls read 15 to 3,800 bytes a launch of 1.07 GB
- * asked (H200, 2026-11-29). */
+/* Bytes that change no printed DRAM/ask (four decimals). A cache-resident kernel moves next to nothing, and what else
+ * touches DRAM meanwhile is seen beside it: 512 x 512 matmuls read 15 to 6,500 bytes a launch of 1.07 GB asked (H200,
+ * 2026-11-29). Such a difference is steady, and a warm row with fewer bytes than that is at the floor. */
 #define RL_STEADY_ASK 0.0001
 
 /* Fills every derived member of run from its measured ones. A quotient with an unknown part is unknown with that part's
@@ -45,7 +45,8 @@
  * 1/2, triad 2/3, read 1), the nearest one's beyond the last.
  * - attainable = min(fp32_fma, intensity.dram * memory roof); percent_of_roof = flop rate / attainable, or DRAM rate /
  *   memory roof without flop. With bytes at the floor the intensity is null, but at least flop / (5 x floor): where
- *   already that reaches the FMA ceiling, attainable is the FMA ceiling.
+ *   already that reaches the FMA ceiling, attainable is the FMA ceiling. When warm, bytes below RL_STEADY_ASK of the
+ *   asked ones are at the floor too, and that share of the ask is the bound.
  * - bound: "latency" when no level with a measured roof is above 60 percent of it, else the side of the ridge under the
  *   row's own memory roof (attainable below fp32_fma: memory). Levels: DRAM, compute, and L2 and L1 where l2_read and
  *   l1_read exist.

@@ -50,7 +50,7 @@ export function local(text) {
 
 const FLAGS = {
   above_ceiling: "faster than the copy ceiling: a kernel that mostly reads or mostly writes may be",
-  at_floor: "DRAM bytes too few for the counters to tell from none",
+  at_floor: "DRAM bytes so few that no intensity is formed",
   cache_resident: "the caches served most of what was asked for",
   clock_moved: "the SM clock moved by more than 1 percent",
   driver_changed: "the driver changed during the run",

@@ -30,7 +30,7 @@ export function roofs(run, state) {
 /**
  * Each kernel with its place:
  *   "point"  rate and measured intensity are known: drawn at (measured, rate), joined to (asked, rate) where that is known
- *   "edge"   DRAM bytes at the counter's floor: right of every number that could be given, drawn at the right edge at its rate
+ *   "edge"   DRAM bytes at the floor: right of every number that could be given, drawn at the right edge at its rate
  *   "none"   no place on the chart; why says it
  */
 export function place(run, state) {

@@ -143,6 +143,8 @@ def check_state(raw, run, row, state):
     settled, floor = raw.settled(name, state), 5 * raw.floor / launches
     if state == "cold" and settled < 3 * raw.spread:
         settled, floor = None, max(floor, 3 * raw.spread)
+    if state == "warm" and settled < 1e-4 * ask:
+        floor = max(floor, 1e-4 * ask)
     at_floor = settled is None or settled < floor or settled <= 0
     intensity = flop / settled if flop and not at_floor else None
     roof = raw.roof(read / dram, state) if dram else copy

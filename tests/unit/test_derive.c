@@ -309,10 +309,12 @@ static void floor_of_the_counter(void **state)
     /* Floor 100 B, ten launches in a range: below 50 B per launch is at the floor. */
     struct rl_run *run = one_row(49, 0);
     struct rl_row_state *s = &run->rows[0].state[RL_WARM];
+    run->rows[0].ask_bytes = sample_count(100000); /* 10 B are a ten-thousandth of it: a lower floor */
+    rl_derive(run);
     assert_true(rl_strings_has(&s->flags, "at_floor"));
     assert_true(rl_strings_has(&s->flags, "cache_resident"));
     assert_unknown(s->intensity.dram, "the DRAM bytes are at the counter's floor");
-    assert_known(s->dram_per_ask, 49e-6, 1e-12);
+    assert_known(s->dram_per_ask, 49e-5, 1e-12);
     /* 1000 flop over at least 50 B is right of the ridge of 14: the FMA ceiling binds whatever the bytes are. */
     assert_known(s->attainable_flop_per_s, 60e12, 0);
     assert_string_equal(s->bound.value, "latency");
@@ -327,6 +329,43 @@ static void floor_of_the_counter(void **state)
     s->bytes.dram_read = rl_known(0);
     rl_derive(run);
     assert_true(rl_strings_has(&s->flags, "at_floor"));
+    rl_run_free(run);
+}
+
+/* A warm matmul that the L2 holds: its few bytes are other processes' as much as its own. */
+static void next_to_nothing_when_warm(void **state)
+{
+    (void)state;
+    /* 1 MB asked: 100 B are a ten-thousandth of it; the counter's floor is 50 B per launch. */
+    struct rl_run *run = one_row(99, 0);
+    struct rl_row_state *s = &run->rows[0].state[RL_WARM];
+    static const char why[] = "the DRAM bytes are below 0.0001 of the asked bytes, and others in each run";
+    assert_true(rl_strings_has(&s->flags, "at_floor"));
+    assert_unknown(s->intensity.dram, why);
+    assert_known(s->bytes.dram, 99, 0);
+    assert_known(s->dram_per_ask, 99e-6, 1e-12);
+    /* 1000 flop over at least 100 B are 10 flop/B, left of the ridge of 14: cannot be told. 2000 are right of it. */
+    assert_unknown(s->attainable_flop_per_s, why);
+    run->rows[0].flop = sample_count(2000);
+    rl_derive(run);
+    assert_known(s->attainable_flop_per_s, 60e12, 0);
+    s->bytes.dram_read = rl_known(49);
+    rl_derive(run);
+    assert_unknown(s->intensity.dram, "the DRAM bytes are at the counter's floor");
+    s->bytes.dram_read = rl_known(100);
+    rl_derive(run);
+    assert_false(rl_strings_has(&s->flags, "at_floor"));
+    assert_known(s->intensity.dram, 20, 1e-12);
+    run->rows[0].ask_bytes = (struct rl_count){0, "not counted by hand"};
+    s->bytes.dram_read = rl_known(99);
+    rl_derive(run);
+    assert_false(rl_strings_has(&s->flags, "at_floor"));
+    /* A cold launch reads what it uses at least once: its few bytes are its own. */
+    run->rows[0].ask_bytes = sample_count(100000000);
+    s = sample_state(&run->rows[0], RL_COLD, 1e-6, 9000, 0);
+    run->counters.flush_spread_bytes = rl_known(10);
+    rl_derive(run);
+    assert_false(rl_strings_has(&s->flags, "at_floor"));
     rl_run_free(run);
 }
 
@@ -441,6 +480,7 @@ int main(void)
         cmocka_unit_test(bounds_and_advice),
         cmocka_unit_test(waste_that_the_l2_absorbs),
         cmocka_unit_test(floor_of_the_counter),
+        cmocka_unit_test(next_to_nothing_when_warm),
         cmocka_unit_test(settled_under_three_spreads),
         cmocka_unit_test(write_back_left_unpaid),
         cmocka_unit_test(steadiness),
