@@ -264,6 +264,17 @@ static char *old_text(const char *path, const char *sql)
     return text;
 }
 
+static void old_execute(const char *path, const char *sql)
+{
+    sqlite3 *db = NULL;
+    char *message = NULL;
+
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK)
+        fail_msg("%s: %s", sql, message);
+    sqlite3_close(db);
+}
+
 static struct rl_run *parse_run(const char *text)
 {
     json_t *document = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
@@ -288,6 +299,12 @@ static void version_1_becomes_what_storing_would_have_made(void **state)
     struct rl_buf out;
 
     unpack_database(f);
+    old_execute(f->path,
+                "DROP TRIGGER run_document_never_updated; DROP TRIGGER series_fixed; "
+                "UPDATE run_document SET document = replace(document, '\"counter_backed\":true,\"flags\":[]', "
+                "'\"counter_backed\":true,\"flags\":[\"shared\",\"driver_changed\"]') WHERE run_id = 2; "
+                "UPDATE run_document SET document = replace(document, '\"outcome\":\"ok\"', "
+                "'\"outcome\":\"partial\"') WHERE run_id = 4; UPDATE series SET outcome = 'partial' WHERE id = 3");
     for (int i = 0; i < 4; i++) {
         snprintf(sql, sizeof sql, "SELECT document FROM run_document WHERE run_id = %d", i + 1);
         documents[i] = old_text(f->path, sql);
@@ -307,6 +324,8 @@ static void version_1_becomes_what_storing_would_have_made(void **state)
     assert_string_equal(out.data, transcript);
     rl_buf_free(&out);
     assert_int_equal(query_int(f, "SELECT count(*) FROM trend_stale"), 0);
+    assert_int_equal(query_int(f, "SELECT count(*) FROM job_transcript WHERE bytes > length(text)"), 4);
+    assert_int_equal(query_int(f, "SELECT sum(flags) * 10 + sum(eligible) FROM run_fact"), 5 * 10 + 2);
     store_close(f->store);
     f->store = NULL;
     unlink(f->path);
