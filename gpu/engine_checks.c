@@ -58,6 +58,20 @@ const char *engine_unproven(struct engine *e, const struct engine_unit *unit)
     return is_right(&unit->result) ? NULL : engine_say(e, "the result is wrong (%s)", unit->result.detail);
 }
 
+/* A backend's own words hold the figures too: then they are said once. Where its words and its figures may differ (a
+ * check that compared nothing, or that says both right and wrong) the figures that were judged stand before them. */
+static const char *result_detail(struct engine *e, const struct gpu_result *result)
+{
+    bool agree = result->passed == (result->wrong == 0) && result->compared_device + result->compared_host > 0;
+
+    if (agree && result->detail[0])
+        return engine_say(e, "%s%s", result->passed ? "0 wrong: " : "", result->detail);
+    return engine_say(
+        e, "%llu wrong of %llu compared on the device and %llu on the host, worst error %.3g of its tolerance%s%s",
+        (unsigned long long)result->wrong, (unsigned long long)result->compared_device,
+        (unsigned long long)result->compared_host, result->worst, result->detail[0] ? ": " : "", result->detail);
+}
+
 static void result_names(struct engine *e, const struct engine_unit *unit, const char **ret_name,
                          const char **ret_title)
 {
@@ -81,7 +95,7 @@ void engine_check_results(struct engine *e)
     for (size_t i = 0; i < rl_unit_count; i++) {
         const struct engine_unit *unit = &e->units[i];
         const struct gpu_result *result = &unit->result;
-        const char *name, *title, *detail;
+        const char *name, *title;
 
         if (!unit->asked)
             continue;
@@ -90,11 +104,7 @@ void engine_check_results(struct engine *e)
             add_unknown(e, name, title, true, unit->unchecked_why);
             continue;
         }
-        detail = engine_say(
-            e, "%llu wrong of %llu compared on the device and %llu on the host, worst error %.3g of its tolerance%s%s",
-            (unsigned long long)result->wrong, (unsigned long long)result->compared_device,
-            (unsigned long long)result->compared_host, result->worst, result->detail[0] ? ": " : "", result->detail);
-        add(e, name, title, true, is_right(result) ? PASSED : FAILED, detail);
+        add(e, name, title, true, is_right(result) ? PASSED : FAILED, result_detail(e, result));
     }
 }
 

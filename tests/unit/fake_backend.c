@@ -2,6 +2,7 @@
 #include "fake_backend.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -158,6 +159,8 @@ static int check(struct gpu_backend *b, const struct gpu_work *work, struct gpu_
     ret->compared_device = is(fake->compares_nothing, work) ? 0 : 1000000;
     ret->compared_host = is(fake->compares_nothing, work) ? 0 : 10000;
     ret->worst = ret->passed ? 0.25 : 7;
+    if (fake->result_words)
+        snprintf(ret->detail, sizeof ret->detail, "%s", fake->result_words);
     if (!ret->passed && fake->only_says_wrong)
         ret->wrong = 0;
     if (!ret->passed && fake->only_counts_wrong)

@@ -21,6 +21,7 @@ struct fake_backend {
 
     /* what can be broken; a unit is named by its id, NULL is none */
     const char *wrong_result, *compares_nothing;
+    const char *result_words;                /* what result checks say in words; NULL: nothing */
     bool only_says_wrong, only_counts_wrong; /* the wrong result: not passed without a wrong element, or the reverse */
     const char *other_launches;              /* answers one launch more than asked */
     const char *fails_in_warm;               /* with warm_error */

@@ -84,6 +84,28 @@ static void test_half_wrong_results(void **state)
     rl_run_free(expect_failed("result_transpose_tiled", NULL));
 }
 
+/* A backend's words hold the figures: they are not said a second time, unless the two may differ. */
+static void test_result_is_told_once(void **state)
+{
+    struct rl_run *run;
+
+    (void)state;
+    fake->result_words = "1000000 elements on the device, bit for bit";
+    run = run_whole(fake, NULL);
+    assert_string_equal(check_of(run, "result_vector_add")->detail,
+                        "0 wrong: 1000000 elements on the device, bit for bit");
+    rl_run_free(run);
+    fake->result_words = "3 of 1000000 elements wrong";
+    fake->wrong_result = "vector_add";
+    run = expect_failed("result_vector_add", NULL);
+    assert_string_equal(check_of(run, "result_vector_add")->detail, "3 of 1000000 elements wrong");
+    rl_run_free(run);
+    fake->only_says_wrong = true;
+    run = expect_failed("result_vector_add", NULL);
+    assert_non_null(strstr(check_of(run, "result_vector_add")->detail, "0 wrong of 1000000 compared"));
+    rl_run_free(run);
+}
+
 static void test_copy_bit_for_bit(void **state)
 {
     struct rl_run *run;
@@ -326,6 +348,7 @@ int main(void)
         CHECK_TEST(test_each_kernel_result),
         CHECK_TEST(test_result_that_compared_nothing),
         CHECK_TEST(test_half_wrong_results),
+        CHECK_TEST(test_result_is_told_once),
         CHECK_TEST(test_copy_bit_for_bit),
         CHECK_TEST(test_unproven_ceiling),
         CHECK_TEST(test_fma_host_recurrence),
