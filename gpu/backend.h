@@ -145,7 +145,7 @@ struct gpu_backend {
 };
 
 /* Opens the cuda backend on the device with this UUID (NULL: the first in PCI order). Sets CUDA_VISIBLE_DEVICES and
- * CUDA_DEVICE_ORDER before CUDA starts. Where the program was built without CUDA: RL_E_NO_DRIVER that says so. */
+ * CUDA_DEVICE_ORDER before CUDA starts. Where the program was built without CUDA: RL_E_NO_CUDA_BUILD. */
 int gpu_backend_open_cuda(const char *uuid, struct gpu_backend **ret, struct rl_err *err);
 /* Every device on the node (identify of each), without a CUDA context where NVML is there. count_max caps the list. */
 int gpu_backend_list_cuda(struct rl_arena *arena, struct rl_device *ret_devices,

@@ -3,7 +3,7 @@
 
 static int no_cuda(struct rl_err *err)
 {
-    return rl_fail(err, RL_E_NO_DRIVER, NULL,
+    return rl_fail(err, RL_E_NO_CUDA_BUILD, NULL,
                    "this build has no cuda backend: it was configured without the CUDA toolkit");
 }
 

@@ -108,8 +108,8 @@ static int on_line(void *arg, const struct wire_line *line, struct rl_err *err)
 static void check_driver(struct active *active)
 {
     struct jobs_device *device = active->device;
-    static const enum rl_code of_the_node[] = {RL_E_NO_DRIVER, RL_E_OLD_DRIVER, RL_E_NO_DEVICE, RL_E_DEVICE_GONE,
-                                               RL_E_DRIVER_MISMATCH};
+    static const enum rl_code of_the_node[] = {RL_E_NO_DRIVER,   RL_E_OLD_DRIVER,      RL_E_NO_DEVICE,
+                                               RL_E_DEVICE_GONE, RL_E_DRIVER_MISMATCH, RL_E_NO_CUDA_BUILD};
     bool changed =
         active->driver[0] != '\0' && device->driver[0] != '\0' && strcmp(active->driver, device->driver) != 0;
     for (size_t i = 0; i < sizeof of_the_node / sizeof of_the_node[0]; i++)
