@@ -55,7 +55,7 @@ static int check_files(const struct import_request *request, struct rl_err *err)
         if (++seen[request->files[i].kind] > 1)
             return rl_fail(err, RL_E_BAD_FIELD, kind, "%s is given twice", kind);
         if (request->files[i].len > IMPORT_FILE_MAX)
-            return rl_fail(err, RL_E_TOO_LARGE, kind, "%s has %zu bytes; at most %u are read", kind,
+            return rl_fail(err, RL_E_TOO_LARGE, kind, "%s has %zu bytes; at most %zu are read", kind,
                            request->files[i].len, IMPORT_FILE_MAX);
     }
     if (request->file_count == 0)
@@ -191,7 +191,7 @@ static int import_counters_and_timings(struct import *import)
     }
     if (import->document ? import_agree(import, table) != 0 : import_identify(import, table) != 0)
         return -1;
-    if (timings == NULL && rows_of_counters(import, table) != 0)
+    if (timings == NULL && table != NULL && rows_of_counters(import, table) != 0)
         return -1;
     for (size_t i = 0; i < import->run->row_count && !import->document; i++)
         if (import_work(import, &import->run->rows[i], table) != 0)

@@ -12,7 +12,7 @@
 #include "base/err.h"
 #include "record/record.h"
 
-#define IMPORT_FILE_MAX (16u * 1024u * 1024u) /* bytes of one file: more is RL_E_TOO_LARGE */
+#define IMPORT_FILE_MAX ((size_t)16 << 20) /* bytes of one file: more is RL_E_TOO_LARGE */
 
 enum import_kind { IMPORT_NCU, IMPORT_TIMINGS, IMPORT_RECORDING, IMPORT_RECORD, IMPORT_KIND_COUNT };
 const char *import_kind_name(enum import_kind kind); /* "ncu", "timings", "recording", "record" */

@@ -263,8 +263,10 @@ int import_agree(struct import *import, const struct import_table *table)
                        import->request->fields.date, own);
     }
     if (run->finished_at_ms > import->request->now_ms || run->started_at_ms > run->finished_at_ms)
-        return rl_fail(import->err, RL_E_IMPORT_FORMAT, "timings",
-                       "the run of the file says that it was measured in the future, or ended before it began");
+        return rl_fail(
+            import->err, RL_E_IMPORT_FORMAT,
+            import_kind_name(import->request->files[0].kind == IMPORT_RECORDING ? IMPORT_RECORDING : IMPORT_TIMINGS),
+            "the run of the file says that it was measured in the future, or ended before it began");
     return 0;
 }
 

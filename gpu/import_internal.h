@@ -8,12 +8,12 @@
 #include "base/buf.h"
 #include "import.h"
 
-#define IMPORT_ROWS_MAX     512u            /* kernels of one run; as gpu/record takes them */
-#define IMPORT_LAUNCHES_MAX 100000u         /* of one counter file */
-#define IMPORT_COLUMNS_MAX  8192u           /* the raw page of a whole set has some 500 */
-#define IMPORT_NAME_MAX     16384u          /* bytes of a kernel's name */
-#define IMPORT_ROW_MAX      (1024u * 1024u) /* bytes of one line or CSV record */
-#define IMPORT_ARENA_MAX    (192u * 1024u * 1024u)
+#define IMPORT_ROWS_MAX     512u              /* kernels of one run; as gpu/record takes them */
+#define IMPORT_LAUNCHES_MAX 100000u           /* of one counter file */
+#define IMPORT_COLUMNS_MAX  8192u             /* the raw page of a whole set has some 500 */
+#define IMPORT_NAME_MAX     16384u            /* bytes of a kernel's name */
+#define IMPORT_ROW_MAX      ((size_t)1 << 20) /* bytes of one line or CSV record */
+#define IMPORT_ARENA_MAX    ((size_t)192 << 20)
 
 /* ---- messages (import_text.c) ---- */
 
@@ -175,6 +175,8 @@ struct import_table {
     size_t device_line;
     const char *metrics_seen[6]; /* some names, for messages */
     size_t metrics_seen_count;
+    const char *rate_seen;            /* a DRAM metric that is a rate, where there is one: no count */
+    bool uncontrolled;                /* the profiler says that it did not flush: the launches are warm */
     size_t output_lines, output_line; /* lines that are not the profiler's after the header; the first */
 };
 /* Reads text to launches with their raw cells. */

@@ -116,7 +116,7 @@ static int value_of(const struct import_table *t, const struct import_reading *r
 {
     struct import_source source = at_reading(t, reading);
     char quoted[IMPORT_QUOTE];
-    double scale, value;
+    double scale = 1, value = 0;
     if (import_unit_scale(reading->metric->unit, reading->unit, &scale) != 0) {
         source.column = reading->metric->name;
         return import_fail(err, RL_E_IMPORT_FORMAT, &source, "has the unit \"%s\"; %s is expected",
@@ -139,7 +139,7 @@ static int value_of(const struct import_table *t, const struct import_reading *r
 static int fill_launch(const struct import_table *t, struct import_launch *launch, struct rl_err *err)
 {
     for (const struct import_reading *r = launch->readings; r != NULL; r = r->next) {
-        double value;
+        double value = 0;
         if (value_of(t, r, &value, err) != 0)
             return -1;
         /* of several names for one thing, the table's first */

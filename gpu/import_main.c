@@ -171,7 +171,7 @@ static int read_file(const char *path, struct import_file *file, struct rl_err *
     close(fd);
     if (data == NULL)
         return status.st_size > (off_t)IMPORT_FILE_MAX
-                   ? rl_fail(err, RL_E_TOO_LARGE, kind, "%.200s has %lld bytes; at most %u are read", file->name,
+                   ? rl_fail(err, RL_E_TOO_LARGE, kind, "%.200s has %lld bytes; at most %zu are read", file->name,
                              (long long)status.st_size, IMPORT_FILE_MAX)
                    : rl_fail(err, RL_E_NO_MEMORY, kind, "no memory for %.200s", file->name);
     file->data = data;

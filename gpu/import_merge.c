@@ -138,6 +138,12 @@ static int no_dram(struct import *import, const struct import_table *t, const st
                        "\"%s\" (line %zu) has DRAM bytes %s only: %s is not there, and missing is not zero", one,
                        l->line, l->from[IMPORT_DRAM_READ] != NULL ? "read" : "written",
                        l->from[IMPORT_DRAM_READ] != NULL ? "dram__bytes_write.sum" : "dram__bytes_read.sum");
+    if (t->rate_seen != NULL)
+        return missing(
+            import, t->name,
+            "\"%s\" (line %zu) has no DRAM row: %s is there, but a rate at the profiler's clocks is no count of "
+            "bytes",
+            one, l->line, t->rate_seen);
     for (size_t i = 0; i < t->metrics_seen_count && i < 4; i++) {
         char quoted[IMPORT_QUOTE];
         len += (size_t)snprintf(seen + len, sizeof seen - len, "%s%s", i > 0 ? ", " : "",
@@ -281,6 +287,12 @@ static void fill_bytes(struct import *import, struct rl_row *row, struct rl_row_
 
 /* ---- states ---- */
 
+static bool counted_warm(const struct import *import, const struct import_table *t)
+{
+    const char *cache = import->request->fields.cache;
+    return cache != NULL ? strcmp(cache, "warm") == 0 : t->uncontrolled;
+}
+
 /* The state that the row's bytes and times are in together. RL_ROW_STATES: they cannot be put together. */
 static enum rl_state joint_state(const struct rl_row *row, bool counted_warm, const struct rl_times **ret_times)
 {
@@ -301,13 +313,13 @@ static enum rl_state joint_state(const struct rl_row *row, bool counted_warm, co
 static int merge_row(struct import *import, const struct import_table *t, struct import_group *group,
                      struct rl_row *row)
 {
-    const char *cache = import->request->fields.cache;
     const struct rl_times *times;
-    enum rl_state state = joint_state(row, cache != NULL && strcmp(cache, "warm") == 0, &times);
+    enum rl_state state = joint_state(row, counted_warm(import, t), &times);
     char one[IMPORT_QUOTE];
     if (state == RL_ROW_STATES)
         return rl_fail(import->err, RL_E_IMPORT_DISAGREES, "cache",
-                       "cache is \"warm\", but \"%s\" has times of cold launches alone: they cannot be put together",
+                       "the counters are of warm launches, but \"%s\" has times of cold ones alone: they cannot be put "
+                       "together",
                        import_quote(one, row->kernel));
     enum rl_state timed = state == RL_MIXED ? RL_WARM : state;
     struct rl_row blank;
@@ -330,6 +342,8 @@ static int merge_row(struct import *import, const struct import_table *t, struct
     if (show_launches(import, t, group, row, &s) != 0 || show_percents(import, group, row) != 0)
         return -1;
     fill_bytes(import, row, &s, group);
+    if (state == RL_WARM && rl_strings_add(import->run->arena, &s.flags, "single_launch") != 0)
+        return rl_fail(import->err, RL_E_NO_MEMORY, "ncu", "no memory for a row's flags");
     fill_flop(row, group);
     fill_launch(row, group);
     for (enum rl_state other = 0; other < RL_ROW_STATES; other++)
@@ -401,13 +415,15 @@ static void drop_counter_checks(struct rl_run *run)
     run->check_count = kept;
 }
 
-static void tell_states(struct import *import, bool had_both)
+static void tell_states(struct import *import, const struct import_table *t, bool had_both)
 {
-    const char *cache = import->request->fields.cache;
-    bool warm = cache != NULL && strcmp(cache, "warm") == 0;
-    if (cache == NULL)
+    bool warm = counted_warm(import, t);
+    if (import->request->fields.cache == NULL && !warm)
         import_note(import->run, "the counter file does not tell its cache state: cold is taken, the profiler's "
                                  "default (--cache-control all)");
+    if (warm)
+        import_note(import->run, "warm bytes are those of single launches, which find what the kernel before them left "
+                                 "in the caches: not those of a loop");
     if (had_both)
         import_note(import->run, "the timings' %s times were left out: the counters are of %s launches",
                     warm ? "cold" : "warm", warm ? "warm" : "cold");
@@ -441,13 +457,18 @@ static void tell_rest(struct import *import, const struct import_table *t)
 int import_merge(struct import *import, struct import_table *t)
 {
     struct rl_run *run = import->run;
+    if (t->groups == NULL)
+        return rl_fail(import->err, RL_E_INTERNAL, "ncu", "the launches were not grouped");
+    if (t->uncontrolled && import->request->fields.cache != NULL && !counted_warm(import, t))
+        return rl_fail(import->err, RL_E_IMPORT_DISAGREES, "cache",
+                       "cache is \"cold\", but %s says that the profiler did not control the caches", t->name);
     bool had_both = false, had_bytes = false, alone = import_file_of(import->request, IMPORT_TIMINGS) == NULL;
     for (size_t i = 0; i < run->row_count; i++) {
         struct import_group *group = alone ? &t->groups[i] : NULL;
         const struct rl_row *row = &run->rows[i];
         had_both = had_both || (row->state[RL_WARM].present && row->state[RL_COLD].present);
         had_bytes = had_bytes || (row->state[RL_COLD].present && rl_is_known(row->state[RL_COLD].bytes.dram));
-        if (group == NULL && find_group(import, t, row, &group) != 0)
+        if (group == NULL && (find_group(import, t, row, &group) != 0 || group == NULL))
             return -1;
         if (group->used) {
             char one[IMPORT_QUOTE];
@@ -462,7 +483,7 @@ int import_merge(struct import *import, struct import_table *t)
     drop_counter_checks(run);
     if (had_bytes)
         import_note(run, "the run's own byte counts were left out: those of the counter file stand in their place");
-    tell_states(import, had_both);
+    tell_states(import, t, had_both);
     tell_rest(import, t);
     return set_counters(import, t);
 }

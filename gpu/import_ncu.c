@@ -90,6 +90,11 @@ static char header_delimiter(const char *line, size_t len)
     return strchr(",;\t", line[at]) != NULL ? line[at] : 0;
 }
 
+static bool is_rate(const char *name)
+{
+    return strncmp(name, "dram__bytes", 11) == 0 && strstr(name, ".sum.per_second") != NULL;
+}
+
 static int read_header(struct reader *r)
 {
     size_t count = import_csv_count(r->csv), metrics = 0;
@@ -122,6 +127,8 @@ static int read_header(struct reader *r)
         if (strstr(name, "__") == NULL)
             continue;
         metrics++;
+        if (is_rate(name) && r->table->rate_seen == NULL)
+            r->table->rate_seen = rl_arena_strdup(r->arena, name);
         for (size_t w = 0; w < r->wide_count; w++)
             if (strcmp(r->wide[w].name, name) == 0)
                 return fail_at(r, RL_E_IMPORT_FORMAT, r->row_line, name, "the header has this column twice");
@@ -359,6 +366,8 @@ static bool is_absent(const char *text)
 static void see_name(struct reader *r, const char *name)
 {
     struct import_table *t = r->table;
+    if (is_rate(name) && t->rate_seen == NULL)
+        t->rate_seen = rl_arena_strdup(r->arena, name);
     for (size_t i = 0; i < t->metrics_seen_count; i++)
         if (strcmp(t->metrics_seen[i], name) == 0)
             return;
@@ -463,7 +472,7 @@ static int read_lines(struct reader *r, const struct import_text *text)
     while (import_text_line(text, &at, &line, &len)) {
         number++;
         if (len > IMPORT_ROW_MAX)
-            return fail_at(r, RL_E_IMPORT_FORMAT, number, NULL, "the line has %zu bytes; at most %u are read", len,
+            return fail_at(r, RL_E_IMPORT_FORMAT, number, NULL, "the line has %zu bytes; at most %zu are read", len,
                            IMPORT_ROW_MAX);
         if (r->csv == NULL) {
             r->table->delimiter = header_delimiter(line, len);
@@ -496,7 +505,7 @@ static int read_lines(struct reader *r, const struct import_text *text)
                            "a quote stands where none may: inside a field, or before text");
         case IMPORT_CSV_TOO_LONG:
             return fail_at(r, RL_E_IMPORT_FORMAT, r->row_line, NULL,
-                           "a record of over %u bytes begins here: a quote is not closed", IMPORT_ROW_MAX);
+                           "a record of over %zu bytes begins here: a quote is not closed", IMPORT_ROW_MAX);
         case IMPORT_CSV_NO_MEMORY:
             return no_memory(r);
         }
@@ -512,6 +521,8 @@ int import_table_read(const struct import_file *file, const struct import_text *
     struct reader r = {.file = file, .table = table, .arena = table->arena, .err = err};
     table->name = file->name;
     import_numbers_begin(&table->numbers);
+    /* ncu 2025.3 with --cache-control none; with its default it says nothing */
+    table->uncontrolled = memmem(text->data, text->len, "uncontrolled GPU caches", 23) != NULL;
     int rc = read_lines(&r, text);
     bool found = r.csv != NULL;
     import_csv_free(r.csv);

@@ -70,7 +70,7 @@ static int send_line(struct served *s, const char *kind, json_t *body, struct rl
     int rc = 0;
     if (!made)
         rc = rl_fail(err, text.failed ? RL_E_TOO_LARGE : RL_E_NO_MEMORY, NULL,
-                     "the run takes more than %u bytes; import fewer kernels", IMPORT_DOCUMENT_MAX);
+                     "the run takes more than %zu bytes; import fewer kernels", IMPORT_DOCUMENT_MAX);
     else if (write_all(text.data, text.len) != 0)
         rc = rl_fail(err, RL_E_IO, NULL, "the answer could not be written");
     rl_buf_free(&text);
@@ -122,7 +122,7 @@ static int read_file(int fd, struct import_file *file, struct rl_err *err)
     if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
         return broken(err, "a descriptor is no file");
     if (status.st_size > (off_t)IMPORT_FILE_MAX)
-        return rl_fail(err, RL_E_TOO_LARGE, import_kind_name(file->kind), "%s has %lld bytes; at most %u are read",
+        return rl_fail(err, RL_E_TOO_LARGE, import_kind_name(file->kind), "%s has %lld bytes; at most %zu are read",
                        import_kind_name(file->kind), (long long)status.st_size, IMPORT_FILE_MAX);
     size_t size = (size_t)status.st_size, len = 0;
     char *data = malloc(size + 1);
@@ -143,8 +143,8 @@ static int read_file(int fd, struct import_file *file, struct rl_err *err)
 
 static int take_file(struct served *s, const json_t *object, struct rl_err *err)
 {
-    const char *kind, *name;
-    int fd;
+    const char *kind = "", *name = "";
+    int fd = -1;
     if (json_unpack((json_t *)object, "{s:s, s:i, s:s !}", "kind", &kind, "fd", &fd, "name", &name) != 0 ||
         fd <= IMPORT_FD || fd >= FD_MAX || s->file_count == FILES_MAX)
         return broken(err, "files have kind, fd (4 to 15) and name, and are two at most");

@@ -5,8 +5,8 @@
 #define IMPORT_PROGRAM      "roofline-import"
 #define IMPORT_PROTOCOL     1
 #define IMPORT_FD           3
-#define IMPORT_REQUEST_MAX  (16u * 1024u)
-#define IMPORT_DOCUMENT_MAX (16u * 1024u * 1024u) /* bytes of a line, a run's document included */
+#define IMPORT_REQUEST_MAX  ((size_t)16 << 10)
+#define IMPORT_DOCUMENT_MAX ((size_t)16 << 20) /* bytes of a line, a run's document included */
 
 /* Serves one request on descriptor 3 and returns the exit status. */
 int import_serve(void);

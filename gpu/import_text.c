@@ -210,7 +210,7 @@ int import_text_decode(const struct import_file *file, struct import_text *ret, 
     static const size_t marks[] = {0, 3, 2, 2, 0, 0, 4};
     struct import_source source = {import_kind_name(file->kind), file->name, 0, NULL};
     if (file->len > IMPORT_FILE_MAX)
-        return import_fail(err, RL_E_TOO_LARGE, &source, "has %zu bytes; at most %u are read", file->len,
+        return import_fail(err, RL_E_TOO_LARGE, &source, "has %zu bytes; at most %zu are read", file->len,
                            IMPORT_FILE_MAX);
     if (file->len == 0)
         return import_fail(err, RL_E_IMPORT_OTHER_FILE, &source, "is empty");
@@ -221,7 +221,7 @@ int import_text_decode(const struct import_file *file, struct import_text *ret, 
     if (encoding == UTF32)
         return not_text(file, "UTF-32; save it as UTF-8", err);
     bool wide = encoding >= UTF16_LE;
-    char *data = malloc((wide ? file->len / 2 * 3 : file->len) + 4);
+    char *data = calloc((wide ? file->len / 2 * 3 : file->len) + 4, 1);
     if (data == NULL)
         return rl_fail(err, RL_E_NO_MEMORY, source.kind, "no memory for %zu bytes of text", file->len);
     size_t len = file->len - marks[encoding];

@@ -164,7 +164,7 @@ static int add_kernel(struct reader *r, const json_t *object)
     const char *times = r->import->request->fields.times;
     enum rl_state state = times != NULL && strcmp(times, "cold") == 0 ? RL_COLD : RL_WARM;
     char quoted[IMPORT_QUOTE];
-    double ms;
+    double ms = 0;
     bool grid, block;
     struct rl_row row;
     import_blank_row(&row, "the imported files do not say");
@@ -207,9 +207,9 @@ static int add_ceiling(struct reader *r, const json_t *object)
 {
     static const char *const names[] = {"ceiling", "byte_per_s", "flop_per_s", NULL};
     struct rl_run *run = r->import->run;
-    const char *name;
+    const char *name = NULL;
     char quoted[IMPORT_QUOTE];
-    double value;
+    double value = 0;
     if (check_members(r, object, names) != 0 || read_name(r, object, "ceiling", &name) != 0)
         return -1;
     const struct rl_unit *unit = rl_unit_find(name);
@@ -380,7 +380,7 @@ static int read_lines(struct reader *r, const struct import_text *text)
         char quoted[IMPORT_QUOTE];
         r->line++;
         if (len > 4u * IMPORT_ROW_MAX)
-            return fail_at(r, RL_E_IMPORT_FORMAT, NULL, "has %zu bytes; at most %u are read", len, 4 * IMPORT_ROW_MAX);
+            return fail_at(r, RL_E_IMPORT_FORMAT, NULL, "has %zu bytes; at most %zu are read", len, 4 * IMPORT_ROW_MAX);
         if (len == 0 || line[0] == '#' || (len >= 2 && line[0] == '=' && line[1] == '='))
             continue;
         json_t *object = json_loadb(line, len, JSON_REJECT_DUPLICATES, &why);

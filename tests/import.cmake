@@ -12,6 +12,6 @@ if(TARGET rl_import)
     COMMAND test_import_record ${CMAKE_SOURCE_DIR}/deploy/records/t4.json ${RL_TEST_DATA}/base.jsonl)
   add_test(NAME cli.import
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cli/test_import.py $<TARGET_FILE:roofline-import> ${CMAKE_CURRENT_SOURCE_DIR}/data/import
-      ${CMAKE_SOURCE_DIR}/deploy/records/t4.json ${RL_TEST_DATA}/base.jsonl)
+      ${CMAKE_SOURCE_DIR}/deploy/records/t4.json ${RL_TEST_DATA}/base.jsonl ${CMAKE_SOURCE_DIR}/deploy/recordings/nvidia-h200.jsonl)
   set_tests_properties(cli.import PROPERTIES TIMEOUT 180)
 endif()

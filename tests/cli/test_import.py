@@ -1,4 +1,5 @@
-"""roofline-import by hand and as the daemon runs it. Usage: test_import.py PROGRAM FILES RECORD RECORDING, FILES being tests/data/import."""
+"""roofline-import by hand and as the daemon runs it. Usage: test_import.py PROGRAM FILES RECORD RECORDING SHIPPED, FILES being
+tests/data/import, SHIPPED a recording of an H200."""
 import importlib.util
 import json
 import os
@@ -11,7 +12,7 @@ import unittest
 
 from measurelib import KERNELS, clean_environment
 
-PROGRAM, FILES, RECORD, RECORDING = sys.argv[1:5]
+PROGRAM, FILES, RECORD, RECORDING, SHIPPED = sys.argv[1:6]
 ADD = 134225920 + 67108864
 DEVICE = ("--device", "Some GPU", "--date", "2026-01-02")
 # file: DRAM bytes of its rows
@@ -143,23 +144,32 @@ class ByHand(unittest.TestCase):
             self.assertEqual(merged["device"], run["device"])
 
     def test_exports_of_a_real_gpu(self):
-        """h200/: exports of our own kernels; those whose name has "no_dram" are refused, run.jsonl is merged with each that has "cold"."""
-        folder = path("h200")
-        names = sorted(name for name in os.listdir(folder) if name.endswith(".csv")) if os.path.isdir(folder) else []
-        if not names:
-            self.skipTest("there are no exports in tests/data/import/h200")
-        for name in names:
+        """Exports of our own kernels by ncu 2025.3 on an H200, beside our own timings and the counts of the shipped recording."""
+        measure = os.path.join(os.path.dirname(PROGRAM), "roofline-measure")
+        recorded = subprocess.run([measure, "--json", "--cache", "cold", "--replay", SHIPPED], capture_output=True, check=True, timeout=60,
+                                  env=clean_environment()).stdout
+        ours = json.loads(recorded.splitlines()[-1])["run"]["kernels"]
+        timings = path("h200/timings.jsonl")
+        with open(timings) as file:
+            times = json.loads(file.read().splitlines()[-1])["run"]["kernels"]
+        for name, state in (("raw-cold", "cold"), ("long-cold", "cold"), ("raw-warm", "warm"), ("long-warm", "warm"), ("set-full", "cold")):
             with self.subTest(name=name):
-                file, timings = os.path.join(folder, name), os.path.join(folder, "run.jsonl")
-                if "no_dram" in name:
-                    self.one_line(65, "--ncu", file, words=["no DRAM row"])
-                    continue
-                status, out, err = call("--ncu", file, "--json")
-                self.assertEqual(status, 1, err)
-                self.assertEqual([row["kernel"] for row in json.loads(out)["kernels"]], KERNELS)
-                if "cold" in name and os.path.exists(timings):
-                    status, out, err = call("--ncu", file, "--timings", timings, "--table")
-                    self.assertEqual((status, err), (0, ""))
+                status, out, err = call("--ncu", path(f"h200/{name}.csv"), "--timings", timings, "--json")
+                self.assertEqual((status, err), (0, ""))
+                run = json.loads(out)
+                self.assertEqual([row["kernel"] for row in run["kernels"]], KERNELS)
+                for row, time, own in zip(run["kernels"], times, ours):
+                    self.assertEqual({name for name in ("warm", "cold", "mixed") if name in row}, {state})
+                    self.assertEqual(row[state]["time_s"], time[state]["time_s"])
+                    if name not in ("raw-cold", "long-cold"):
+                        continue
+                    got, wanted = row["cold"]["bytes"], own["cold"]["bytes"]
+                    room = max(0.03 * wanted["dram"], 3e6) if wanted["dram"] > 50e6 else max(0.05 * wanted["dram"], 1e6)
+                    self.assertLessEqual(abs(got["dram"] - wanted["dram"]), room, row["kernel"])
+                    self.assertLessEqual(abs(got["l1"] - wanted["l1"]), 0.001 * wanted["l1"], row["kernel"])
+                    self.assertLessEqual(abs(got["l2"] - wanted["l2"]), 0.05 * wanted["l2"], row["kernel"])
+        self.one_line(65, "--ncu", path("h200/set-roofline.csv"), words=["no DRAM row", "dram__bytes.sum.per_second", "no count"])
+        self.one_line(65, "--ncu", path("h200/raw-warm.csv"), "--cache", "cold", words=["did not control the caches"])
 
     def test_locale_and_zone_change_nothing(self):
         for options in (["--record", RECORD], ["--ncu", path("long.csv"), *DEVICE, "--json"]):

@@ -88,7 +88,22 @@ static void same_states_stay_together(void **state)
         import_result_fini(&result);
     }
     struct given given = {.ncu = counters, .timings = timings, .fields = {.cache = "warm", .times = "cold"}};
-    must_refuse(&given, RL_E_IMPORT_DISAGREES, "cache", "vector_add|cold launches");
+    must_refuse(&given, RL_E_IMPORT_DISAGREES, "cache", "vector_add|warm launches");
+    /* what the profiler says itself */
+    struct given said = {
+        .ncu =
+            "==WARNING== Note: Running with uncontrolled GPU caches. Results may be inconsistent.\n" LONG_HEAD COUNTS(
+                "0", "vector_add", "100", "10"),
+        .timings = "{\"kernel\": \"vector_add\", \"ms\": 1}"};
+    struct import_result result;
+    struct rl_run *run = must_import(&said, &result);
+    assert_true(run->rows[0].state[RL_WARM].present);
+    assert_true(rl_strings_has(&run->rows[0].state[RL_WARM].flags, "single_launch"));
+    assert_true(has_note(run, "single launches"));
+    assert_false(has_note(run, "does not tell"));
+    import_result_fini(&result);
+    said.fields.cache = "cold";
+    must_refuse(&said, RL_E_IMPORT_DISAGREES, "cache", "did not control");
 }
 
 static void matching(void **state)

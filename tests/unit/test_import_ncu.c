@@ -67,6 +67,8 @@ static void raw_page(void **state)
     refuse_ncu(RAW_HEAD ",\"a__b.sum\",\"a__b.sum\"\n", RL_E_IMPORT_FORMAT, "\"a__b.sum\"|twice");
     refuse_ncu(RAW_HEAD ",\"gpu__time_duration.sum\"\n" RAW_UNITS ",\"ns\"\n" RAW_ROW("0", "k", "(5, 1, 1)") ",\"7\"\n",
                RL_E_IMPORT_MISSING, "no DRAM row|gpu__time_duration.sum");
+    refuse_ncu(LONG_HEAD LONG_ROW("0", "k", "(5, 1, 1)", "dram__bytes.sum.per_second", "byte/second", "5"),
+               RL_E_IMPORT_MISSING, "dram__bytes.sum.per_second|no count");
 }
 
 static void device_names(void **state)
