@@ -9,14 +9,15 @@ list(TRANSFORM RL_HTTP_RULES PREPEND ${RL_HTTP_DIR}/)
 add_library(rl_http_rules STATIC ${RL_HTTP_RULES})
 target_link_libraries(rl_http_rules PUBLIC rl_base PkgConfig::JANSSON PRIVATE rl_hash)
 
-set(RL_HTTP http_mhd.c http_connection.c http_admit.c linger.c routes.c routes_jobs.c routes_runs.c routes_catalogue.c routes_health.c static_files.c
+set(RL_HTTP http_mhd.c http_connection.c http_admit.c linger.c routes.c routes_params.c routes_jobs.c routes_runs.c
+  routes_export.c routes_note.c routes_history.c routes_trend.c routes_compare.c compare_draws.c routes_catalogue.c routes_health.c static_files.c
   listen.c openapi.S)
 list(TRANSFORM RL_HTTP PREPEND ${RL_HTTP_DIR}/)
 add_library(rl_http STATIC ${RL_HTTP})
 set_source_files_properties(${RL_HTTP_DIR}/openapi.S PROPERTIES
   COMPILE_DEFINITIONS "OPENAPI_FILE=\"${RL_HTTP_DIR}/openapi.json\""
   OBJECT_DEPENDS ${RL_HTTP_DIR}/openapi.json)
-target_link_libraries(rl_http PUBLIC rl_http_rules rl_jobs rl_db rl_record rl_catalogue rl_base
+target_link_libraries(rl_http PUBLIC rl_http_rules rl_jobs rl_compare rl_db rl_record rl_catalogue rl_base
   PRIVATE rl_hash PkgConfig::MICROHTTPD)
 
 add_executable(rooflined ${RL_HTTP_DIR}/main.c ${RL_HTTP_DIR}/options.c)

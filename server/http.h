@@ -31,7 +31,7 @@ struct http_target {
 /* The header fields that mean something here; NULL when absent. Any of them more than once is an error (seen). */
 struct http_fields {
     const char *host, *origin, *content_type, *content_length, *content_encoding, *transfer_encoding;
-    const char *authorization, *idempotency_key, *if_none_match;
+    const char *authorization, *idempotency_key, *if_none_match, *if_match;
 };
 
 struct http_request {
@@ -44,13 +44,23 @@ struct http_request {
     size_t body_len;
 };
 
+/* A body that is made while it is sent. */
+struct http_stream {
+    /* Appends some bytes to out, at least one unless *ret_done: that was the last. After an error only free is called,
+     * and the connection ends without the body's end, so that a client can tell. */
+    int (*next)(void *arg, struct rl_buf *out, bool *ret_done, struct rl_err *err);
+    void (*free)(void *arg);
+    void *arg;
+};
+
 struct http_answer {
     int status;
     const char *type;   /* Content-Type; static text; NULL: none */
     struct rl_buf body; /* used unless fixed is set */
     const void *fixed;  /* lives as long as the server */
     size_t fixed_len;
-    char etag[80]; /* quoted, or empty */
+    struct http_stream stream; /* used when its next is set; owned until it is sent or the answer replaced */
+    char etag[80];             /* quoted, or empty */
     char location[64];
     const char *cache;    /* Cache-Control; static text */
     const char *allow;    /* static text, or NULL */

@@ -42,7 +42,7 @@ static int check_who(const struct http_rules *rules, const struct auth_peer *pee
 static int check_body(const struct http_request *request, bool has_body, struct rl_err *err)
 {
     const struct http_fields *fields = &request->fields;
-    if (request->method != HTTP_POST) {
+    if (request->method != HTTP_POST && request->method != HTTP_PUT) {
         if (has_body)
             return rl_fail(err, RL_E_BAD_REQUEST, NULL, "this method takes no body");
         return 0;

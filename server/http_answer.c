@@ -18,6 +18,9 @@ void http_answer_init(struct http_answer *answer)
 void http_answer_fini(struct http_answer *answer)
 {
     rl_buf_free(&answer->body);
+    if (answer->stream.free)
+        answer->stream.free(answer->stream.arg);
+    answer->stream = (struct http_stream){0};
 }
 
 static int retry_after(const struct rl_err *err, int status)

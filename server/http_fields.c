@@ -20,6 +20,7 @@ static const struct {
     {"Authorization", offsetof(struct http_fields, authorization)},
     {"Idempotency-Key", offsetof(struct http_fields, idempotency_key)},
     {"If-None-Match", offsetof(struct http_fields, if_none_match)},
+    {"If-Match", offsetof(struct http_fields, if_match)},
 };
 
 enum http_method http_method_from_name(const char *name)

@@ -27,6 +27,7 @@
 
 #define LISTENERS_MAX     2
 #define CONNECTION_MEMORY (96u * 1024u) /* above LIMIT_HEADER_BYTES, so that our own 431 comes first */
+#define SEND_BLOCK        (32u * 1024u) /* of a streamed body, per connection */
 #define RUNS_AT_ONCE      8             /* of the library, before others of the loop get their turn */
 
 struct exchange { /* one request and its answer */
@@ -72,11 +73,70 @@ static int add_header(void *arg, const char *name, const char *value)
     return MHD_add_response_header(arg, name, value) == MHD_YES ? 0 : -1;
 }
 
+struct sending { /* a body that is made while it is sent; lives as long as its response */
+    struct http_stream stream;
+    struct http_connection *connection;
+    struct rl_buf piece;
+    size_t sent; /* of piece */
+    bool done;
+};
+
+/* The library asks only while the connection is open and its client takes more. */
+static ssize_t send_piece(void *cls, uint64_t at, char *out, size_t max)
+{
+    struct sending *sending = cls;
+    (void)at;
+    if (sending->sent == sending->piece.len && !sending->done) {
+        struct rl_err err = {0};
+        rl_buf_clear(&sending->piece);
+        sending->sent = 0;
+        if (sending->stream.next(sending->stream.arg, &sending->piece, &sending->done, &err)) {
+            http_connection_log(sending->connection, NULL, 500, &err);
+            return MHD_CONTENT_READER_END_WITH_ERROR;
+        }
+        /* A client that reads keeps its connection however long the whole takes. */
+        http_connection_deadline(sending->connection, sending->connection->all->config->request_timeout_ms);
+    }
+    size_t len = sending->piece.len - sending->sent;
+    if (len == 0)
+        return MHD_CONTENT_READER_END_OF_STREAM;
+    len = len < max ? len : max;
+    memcpy(out, sending->piece.data + sending->sent, len);
+    sending->sent += len;
+    return (ssize_t)len;
+}
+
+static void sending_free(void *cls)
+{
+    struct sending *sending = cls;
+    sending->stream.free(sending->stream.arg);
+    rl_buf_free(&sending->piece);
+    free(sending);
+}
+
+static struct MHD_Response *stream_response(const struct exchange *exchange, struct http_answer *answer)
+{
+    struct sending *sending = calloc(1, sizeof(*sending));
+    if (!sending)
+        return NULL;
+    *sending = (struct sending){.stream = answer->stream, .connection = exchange->connection};
+    rl_buf_init(&sending->piece, HTTP_ANSWER_MAX);
+    struct MHD_Response *response =
+        MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, SEND_BLOCK, send_piece, sending, sending_free);
+    if (response)
+        answer->stream = (struct http_stream){0};
+    else
+        free(sending);
+    return response;
+}
+
 static enum MHD_Result queue_answer(struct MHD_Connection *mhd, struct exchange *exchange, struct http_answer *answer)
 {
     struct MHD_Response *response;
     size_t len = answer->body.len;
-    if (answer->fixed) {
+    if (answer->stream.next) {
+        response = stream_response(exchange, answer);
+    } else if (answer->fixed) {
         response = MHD_create_response_from_buffer(answer->fixed_len, (void *)(uintptr_t)answer->fixed,
                                                    MHD_RESPMEM_PERSISTENT);
     } else if (len == 0) {

@@ -29,6 +29,12 @@
 #define LIMIT_PAGE_ROWS               200  /* limit= of a list; default 50 */
 #define LIMIT_DEFAULT_ROWS            50
 #define LIMIT_NOTE_BYTES              4096u
+#define LIMIT_DEVICE_CHARACTERS       128u /* of query parameters */
+#define LIMIT_DRIVER_CHARACTERS       32u
+#define LIMIT_CUDA_CHARACTERS         16u
+#define LIMIT_UNIT_CHARACTERS         64u
+#define LIMIT_EXPORTS                 8u             /* being sent at once: 503 */
+#define LIMIT_EXPORT_PIECE_BYTES      (64u * 1024u)  /* an export's memory is a piece and a run */
 #define LIMIT_TRANSCRIPT_BYTES        (256u * 1024u) /* the rest is dropped and the drop is said in the text */
 #define LIMIT_STDERR_BYTES            (16u * 1024u)
 

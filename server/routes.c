@@ -11,7 +11,13 @@
 static const char *const job_list_params[] = {"state", "limit", "cursor", NULL};
 static const char *const run_list_params[] = {"device",  "driver", "cuda",  "suite", "sizes",  "source", "counters",
                                               "outcome", "since",  "until", "limit", "cursor", NULL};
+static const char *const export_params[] = {"device",   "driver",  "cuda",  "suite", "sizes", "source",
+                                            "counters", "outcome", "since", "until", NULL};
 static const char *const table_params[] = {"state", NULL};
+static const char *const history_params[] = {"device", "source", "since", "until", NULL};
+static const char *const trend_params[] = {"device", "kernel", "state",          "metric", "suite", "sizes", "source",
+                                           "driver", "cuda",   "method_version", "since",  "until", NULL};
+static const char *const compare_params[] = {"base", "head", "device", "sizes", "source", NULL};
 
 #define READS "GET, HEAD, OPTIONS"
 
@@ -36,6 +42,17 @@ static const struct route table[] = {
      .params = table_params,
      .read = AUTH_READ,
      .get = runs_route_table},
+    {.path = "/api/v1/runs/{id}/note",
+     .allow = "GET, HEAD, PUT, OPTIONS",
+     .read = AUTH_READ,
+     .get = note_route_get,
+     .put = note_route_put},
+    {.path = "/api/v1/runs/{id}/predictions", .allow = READS, .read = AUTH_READ, .get = predictions_route_get},
+    {.path = "/api/v1/runs.json", .allow = READS, .params = export_params, .read = AUTH_READ, .get = export_route_json},
+    {.path = "/api/v1/runs.csv", .allow = READS, .params = export_params, .read = AUTH_READ, .get = export_route_csv},
+    {.path = "/api/v1/history", .allow = READS, .params = history_params, .read = AUTH_READ, .get = history_route_get},
+    {.path = "/api/v1/trend", .allow = READS, .params = trend_params, .read = AUTH_READ, .get = trend_route_get},
+    {.path = "/api/v1/compare", .allow = READS, .params = compare_params, .read = AUTH_READ, .get = compare_route_get},
     {.path = "/api/v1/runs/{id}/samples", .allow = READS, .read = AUTH_READ, .get = runs_route_samples},
     {.path = "/api/v1/devices", .allow = READS, .read = AUTH_READ, .get = devices_route_list},
     {.path = "/api/v1/kernels", .allow = READS, .read = AUTH_READ, .get = kernels_route_list},
@@ -46,7 +63,7 @@ static const struct route table[] = {
     {.path = "/api/v1/openapi.json", .allow = READS, .get = health_route_openapi},
 };
 static const struct route static_route = {.path = "static files", .allow = READS, .get = static_route_get};
-static const struct route any_route = {.path = "*", .allow = "GET, HEAD, POST, DELETE, OPTIONS"};
+static const struct route any_route = {.path = "*", .allow = "GET, HEAD, POST, PUT, DELETE, OPTIONS"};
 
 /* Ids are decimal without leading zeros; what does not look like one is not found. */
 static size_t id_len(const char *text)
@@ -91,6 +108,7 @@ static route_handler *handler_of(const struct route *route, enum http_method met
     case HTTP_DELETE:
         return route->del;
     case HTTP_PUT:
+        return route->put;
     case HTTP_OPTIONS:
     case HTTP_OTHER:
         break;
@@ -131,8 +149,8 @@ void route_answer(const struct route *route, struct routes *routes, const struct
     } else if (answer->body.failed) {
         rl_fail(&err, RL_E_NO_MEMORY, NULL, "the answer does not fit into memory");
         http_answer_error(answer, &err);
-    } else if (answer->etag[0] && request->fields.if_none_match &&
-               http_etag_matches(request->fields.if_none_match, answer->etag)) {
+    } else if ((request->method == HTTP_GET || request->method == HTTP_HEAD) && answer->etag[0] &&
+               request->fields.if_none_match && http_etag_matches(request->fields.if_none_match, answer->etag)) {
         rl_buf_clear(&answer->body);
         answer->fixed = NULL;
         answer->type = NULL;

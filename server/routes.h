@@ -16,6 +16,7 @@ struct routes { /* filled by main; everything is borrowed */
     const struct http_counts *counts; /* NULL until the server runs */
     int64_t started_ns;               /* rl_monotonic_ns at start */
     bool shutting_down;
+    unsigned exports; /* being sent */
 };
 
 struct route {
@@ -27,6 +28,8 @@ struct route {
                struct rl_err *err);
     int (*post)(struct routes *routes, const struct http_request *request, struct http_answer *answer,
                 struct rl_err *err);
+    int (*put)(struct routes *routes, const struct http_request *request, struct http_answer *answer,
+               struct rl_err *err);
     int (*del)(struct routes *routes, const struct http_request *request, struct http_answer *answer,
                struct rl_err *err);
 };
@@ -44,6 +47,9 @@ void route_answer(const struct route *route, struct routes *routes, const struct
 typedef int route_handler(struct routes *, const struct http_request *, struct http_answer *, struct rl_err *);
 route_handler jobs_route_submit, jobs_route_list, jobs_route_get, jobs_route_cancel, jobs_route_transcript;
 route_handler runs_route_list, runs_route_get, runs_route_table, runs_route_csv, runs_route_samples;
+route_handler export_route_json, export_route_csv;
+route_handler note_route_get, note_route_put, predictions_route_get;
+route_handler history_route_get, trend_route_get, compare_route_get;
 route_handler devices_route_list, kernels_route_list;
 route_handler health_route_alive, health_route_ready, health_route_metrics, health_route_openapi;
 route_handler static_route_get;
@@ -53,6 +59,18 @@ int route_id(const struct http_request *request, int64_t *ret,
              struct rl_err *err); /* RL_E_NOT_FOUND when out of range */
 /* limit= in [1, LIMIT_PAGE_ROWS], default LIMIT_DEFAULT_ROWS; else RL_E_BAD_FIELD. */
 int route_limit(const struct http_request *request, int *ret, struct rl_err *err);
+/* Query parameters (routes_params.c); *ret is NULL when absent. A value that is not as said: RL_E_BAD_FIELD naming it.
+ */
+int route_one_of(const struct http_request *request, const char *name, const char *list, const char **ret,
+                 struct rl_err *err); /* list: "a|b|c" */
+/* 1 to max printable ASCII characters without blanks. */
+int route_word(const struct http_request *request, const char *name, size_t max, const char **ret, struct rl_err *err);
+int route_needed(const struct http_request *request, const char *name, size_t max, const char **ret,
+                 struct rl_err *err); /* the same, and absent is an error */
+/* since= and until=, 0 when absent; until has to be after since. */
+int route_times(const struct http_request *request, int64_t *ret_since, int64_t *ret_until, struct rl_err *err);
+/* All filters of the list of runs; no limit and no cursor. outcome: ok unless given. */
+int route_run_filter(const struct http_request *request, struct store_run_filter *ret, struct rl_err *err);
 /* Takes over json (NULL: RL_E_NO_MEMORY) and makes it the answer's body. */
 int route_json(struct http_answer *answer, int status, json_t *json, struct rl_err *err);
 

@@ -3,82 +3,19 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/num.h"
-#include "base/time.h"
 #include "record/record_json.h"
 #include "record/text.h"
 #include "server/routes.h"
 
 #define IMMUTABLE "private, no-cache" /* a run never changes, but who may read it can */
 
-/* Sets *ret to the parameter when it is one of the words of list ("a|b|c"); NULL when absent. */
-static int one_of(const struct http_request *request, const char *name, const char *list, const char **ret,
-                  struct rl_err *err)
-{
-    const char *value = http_param(request, name);
-    *ret = NULL;
-    if (!value)
-        return 0;
-    size_t len = strlen(value);
-    for (const char *word = list; len; word++) {
-        size_t word_len = strcspn(word, "|");
-        if (word_len == len && !strncmp(word, value, len)) {
-            *ret = value;
-            return 0;
-        }
-        word += word_len;
-        if (!*word)
-            break;
-    }
-    return rl_fail(err, RL_E_BAD_FIELD, name, "%s '%.64s' is not one of %s", name, value, list);
-}
-
-/* Free text of a filter: printable ASCII without blanks, at most max characters. */
-static int word(const struct http_request *request, const char *name, size_t max, const char **ret, struct rl_err *err)
-{
-    const char *value = http_param(request, name);
-    *ret = NULL;
-    if (!value)
-        return 0;
-    size_t len = strlen(value);
-    for (size_t i = 0; i < len; i++)
-        if (value[i] <= 0x20 || value[i] > 0x7e)
-            return rl_fail(err, RL_E_BAD_FIELD, name, "%s has a byte outside printable ASCII", name);
-    if (len < 1 || len > max)
-        return rl_fail(err, RL_E_BAD_FIELD, name, "%s has %zu characters; 1 to %zu are taken", name, len, max);
-    *ret = value;
-    return 0;
-}
-
-static int time_of(const struct http_request *request, const char *name, int64_t *ret, struct rl_err *err)
-{
-    const char *value = http_param(request, name);
-    int64_t ms = 0;
-    /* 0 means "no bound" to the store; nothing was measured in 1970. */
-    if (value && (rl_time_parse(value, &ms) || ms <= 0))
-        return rl_fail(err, RL_E_BAD_FIELD, name,
-                       "%s '%.64s' is not an RFC 3339 time or a date YYYY-MM-DD after 1970-01-01", name, value);
-    *ret = ms;
-    return 0;
-}
-
 int runs_route_list(struct routes *routes, const struct http_request *request, struct http_answer *answer,
                     struct rl_err *err)
 {
-    struct store_run_filter filter = {0};
-    if (word(request, "device", 128, &filter.device, err) || word(request, "driver", 32, &filter.driver, err) ||
-        word(request, "cuda", 16, &filter.cuda, err) || one_of(request, "suite", "verify", &filter.suite, err) ||
-        one_of(request, "sizes", "course|scaled", &filter.sizes, err) ||
-        one_of(request, "source", "measured|replayed|imported|any", &filter.source, err) ||
-        one_of(request, "counters", "counter-backed|timed-only", &filter.counters, err) ||
-        one_of(request, "outcome", "ok|refused|partial|any", &filter.outcome, err) ||
-        time_of(request, "since", &filter.since_ms, err) || time_of(request, "until", &filter.until_ms, err) ||
-        word(request, "cursor", 512, &filter.cursor, err) || route_limit(request, &filter.limit, err))
+    struct store_run_filter filter;
+    if (route_run_filter(request, &filter, err) || route_word(request, "cursor", 512, &filter.cursor, err) ||
+        route_limit(request, &filter.limit, err))
         return -1;
-    if (filter.since_ms && filter.until_ms && filter.since_ms >= filter.until_ms)
-        return rl_fail(err, RL_E_BAD_FIELD, "until", "until is not after since");
-    if (!filter.outcome)
-        filter.outcome = "ok";
     return store_run_list(routes->store, &filter, &answer->body, err);
 }
 
@@ -149,7 +86,7 @@ int runs_route_table(struct routes *routes, const struct http_request *request, 
     struct rl_run *run;
     const char *state;
     int64_t id;
-    if (one_of(request, "state", "warm|cold", &state, err) || load_run(routes, request, &id, &run, err))
+    if (route_one_of(request, "state", "warm|cold", &state, err) || load_run(routes, request, &id, &run, err))
         return -1;
     enum rl_state which = state && !strcmp(state, rl_state_name(RL_COLD)) ? RL_COLD : RL_WARM;
     int rc = rl_table_write(run, which, &answer->body);

@@ -226,7 +226,7 @@ class BadInput(unittest.TestCase):
                 ("/api/v1/runs/0", 404, "not_found"), ("/api/v1/runs/01", 404, "not_found"), ("/api/v1/runs/-1", 404, "not_found"),
                 ("/api/v1/runs/9223372036854775807", 404, "not_found"), ("/api/v1/runs/9223372036854775808", 404, "not_found"),
                 ("/api/v1/runs/" + "9" * 400, 404, "not_found"), ("/api/v1/runs/1/nope", 404, "not_found"), ("/api/v1/runs/x.csv", 404, "not_found"),
-                ("/api/v1/runs/1.CSV", 404, "not_found"), ("/api/v1/jobs/1%20", 404, "not_found"), ("/api/v1/history", 404, "not_found"),
+                ("/api/v1/runs/1.CSV", 404, "not_found"), ("/api/v1/jobs/1%20", 404, "not_found"), ("/api/v1/histories", 404, "not_found"),
                 ("/api/v2/jobs", 404, "not_found"), ("/" + "x" * 4095, 404, "not_found"), ("/" + "x" * 4096, 414, "uri_too_long"),
                 ("/" + "x" * 20000, 414, "uri_too_long")):
             with self.subTest(path=path[:60]):
