@@ -31,7 +31,7 @@ static char *absolute_path(const char *path, struct rl_err *err)
         return NULL;
     }
     if (errno != ENOENT || path[0] == '\0' || path[strlen(path) - 1] == '/' || lstat(path, &status) == 0) {
-        rl_fail(err, RL_E_STORE_OPEN, "database", "the database's name cannot be resolved (errno %d)", errno);
+        rl_fail(err, RL_E_STORE_OPEN, "database", "the database's name cannot be resolved: %s", strerror(errno));
         return NULL;
     }
     copy = strdup(path);
@@ -44,7 +44,7 @@ static char *absolute_path(const char *path, struct rl_err *err)
         *slash = '\0';
     directory = realpath(slash == NULL ? "." : slash == copy ? "/" : copy, NULL);
     if (directory == NULL)
-        rl_fail(err, RL_E_STORE_OPEN, "database", "the database's directory cannot be opened (errno %d)", errno);
+        rl_fail(err, RL_E_STORE_OPEN, "database", "the database's directory cannot be opened: %s", strerror(errno));
     else if (asprintf(&joined, "%s/%s", strcmp(directory, "/") == 0 ? "" : directory,
                       slash != NULL ? slash + 1 : copy) < 0) {
         joined = NULL;
@@ -71,14 +71,15 @@ static int take_guard(struct store *store, struct rl_err *err)
         enum rl_code code = errno == EACCES || errno == EROFS || errno == EPERM ? RL_E_STORE_READONLY
                             : errno == ENOSPC || errno == EDQUOT                ? RL_E_STORE_FULL
                                                                                 : RL_E_STORE_OPEN;
-        return rl_fail(err, code, "database", "the lock file beside the database cannot be opened (errno %d)", errno);
+        return rl_fail(err, code, "database", "the lock file beside the database cannot be opened: %s",
+                       strerror(errno));
     }
     if (fcntl(store->lock_fd, F_OFD_SETLK, &lock) == 0)
         return 0;
     if (errno == EAGAIN || errno == EACCES)
         return rl_fail(err, RL_E_STORE_BUSY, "database", "another rooflined has this database open");
-    return rl_fail(err, RL_E_STORE_IO, "database", "the lock file beside the database cannot be locked (errno %d)",
-                   errno);
+    return rl_fail(err, RL_E_STORE_IO, "database", "the lock file beside the database cannot be locked: %s",
+                   strerror(errno));
 }
 
 static int open_connection(struct store *store, struct rl_err *err)
@@ -244,7 +245,7 @@ static int back_up(struct store *store, struct rl_err *err)
         goto out;
     }
     if (sync_backup(name) < 0) {
-        rl_fail(err, RL_E_STORE_IO, "database", "the backup could not be synced to disk (errno %d)", errno);
+        rl_fail(err, RL_E_STORE_IO, "database", "the backup could not be synced to disk: %s", strerror(errno));
         goto out;
     }
     rc = 0;

@@ -260,6 +260,7 @@ static void other_files_are_left_alone(void **state)
     FAILS(f, RL_E_STORE_OPEN, store_open("", false, &f->store, &f->err));
     snprintf(path, sizeof path, "%s/none/roofline.db", f->directory);
     FAILS(f, RL_E_STORE_OPEN, store_open(path, false, &f->store, &f->err));
+    assert_non_null(strstr(f->err.message, "directory cannot be opened: No such file or directory"));
     snprintf(path, sizeof path, "%s/none/", f->directory);
     FAILS(f, RL_E_STORE_OPEN, store_open(path, false, &f->store, &f->err));
     snprintf(path, sizeof path, "%s/dangling", f->directory);
