@@ -17,17 +17,27 @@
 #define VALUE_MAX_BYTES      (64 * 1024 * 1024) /* of one stored text or blob */
 #define WRITABLE_PROBE_BYTES 32768              /* twice that as hex: several pages, so that the log file has to grow */
 
-/* Absolute, without symbolic links: two names of one file must find one lock. NULL with err set. */
+/* Absolute, without symbolic links, and of a file without hard links: two names of one file must find one lock. NULL
+ * with err set. */
 static char *absolute_path(const char *path, struct rl_err *err)
 {
     char *real = realpath(path, NULL), *copy, *slash, *directory, *joined = NULL;
     struct stat status;
 
     if (real != NULL) {
-        if (stat(real, &status) == 0 && S_ISREG(status.st_mode))
+        bool is_file = stat(real, &status) == 0 && S_ISREG(status.st_mode);
+
+        if (is_file && status.st_nlink <= 1)
             return real;
         free(real);
-        rl_fail(err, RL_E_STORE_OPEN, "database", "the database's name is that of something other than a file");
+        if (is_file)
+            rl_fail(
+                err, RL_E_STORE_OPEN, "database",
+                "the database's file has %llu names (hard links), and its lock goes by name: two daemons could open "
+                "it at once; leave it one name",
+                (unsigned long long)status.st_nlink);
+        else
+            rl_fail(err, RL_E_STORE_OPEN, "database", "the database's name is that of something other than a file");
         return NULL;
     }
     if (errno != ENOENT || path[0] == '\0' || path[strlen(path) - 1] == '/' || lstat(path, &status) == 0) {

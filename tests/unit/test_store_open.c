@@ -174,6 +174,26 @@ static void one_daemon_at_a_time(void **state)
     unlink(link);
 }
 
+/* Each hard link would have a lock of its own beside it. */
+static void a_file_of_two_names_is_refused(void **state)
+{
+    struct fixture *f = *state;
+    struct store *second = NULL;
+    char link_name[128];
+
+    open_fixture(f);
+    snprintf(link_name, sizeof link_name, "%s/link.db", f->directory);
+    assert_int_equal(link(f->path, link_name), 0);
+    FAILS(f, RL_E_STORE_OPEN, store_open(link_name, false, &second, &f->err));
+    assert_non_null(strstr(f->err.message, "2 names"));
+    store_close(f->store);
+    f->store = NULL;
+    FAILS(f, RL_E_STORE_OPEN, store_open(f->path, false, &f->store, &f->err));
+    unlink(link_name);
+    OK(f, store_open(f->path, false, &f->store, &f->err));
+    assert_null(second);
+}
+
 static void a_killed_daemon_leaves_no_lock(void **state)
 {
     struct fixture *f = *state;
@@ -478,6 +498,7 @@ int main(void)
         IN_DIRECTORY(the_description_is_complete),
         IN_DIRECTORY(data_survives_closing),
         IN_DIRECTORY(one_daemon_at_a_time),
+        IN_DIRECTORY(a_file_of_two_names_is_refused),
         IN_DIRECTORY(a_killed_daemon_leaves_no_lock),
         IN_DIRECTORY(a_foreign_lock_is_said_and_passes),
         IN_DIRECTORY(other_files_are_left_alone),
