@@ -84,8 +84,9 @@ static void describe_exit(struct supervise *s)
     transcript_line(&s->transcript, "daemon", text);
     if (s->failed && s->error.code == RL_E_MEASURE_CRASHED) {
         struct rl_err seen = s->error;
-        rl_fail(&s->error, RL_E_MEASURE_CRASHED, seen.field[0] != '\0' ? seen.field : NULL, "%s The %s.", seen.message,
-                text);
+        size_t len = strlen(seen.message); /* the reader of the stream ends its words without a stop */
+        rl_fail(&s->error, RL_E_MEASURE_CRASHED, seen.field[0] != '\0' ? seen.field : NULL, "%s%s The %s.",
+                seen.message, len > 0 && seen.message[len - 1] == '.' ? "" : ".", text);
     }
 }
 

@@ -223,7 +223,8 @@ static void a_process_that_exits_before_hello_has_crashed(void **state)
 {
     ends(*state, "exit 69\n", "measure_crashed");
     says(*state, "exited with status 69");
-    assert_non_null(strstr(((struct bench *)*state)->end.error.message, "exited with status 69"));
+    assert_non_null(strstr(((struct bench *)*state)->end.error.message, "without a result. The process "));
+    assert_non_null(strstr(((struct bench *)*state)->end.error.message, "exited with status 69."));
 }
 
 static void a_crash_in_mid_line_names_the_signal(void **state)
