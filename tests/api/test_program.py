@@ -102,6 +102,11 @@ class Program(unittest.TestCase):
             connection.sendall(b"GET /api/v1/jobs HTTP/1.1\r\nHost: [::1]:%d\r\nConnection: close\r\n\r\n" % daemon.port)
             self.assertEqual(harness.statuses(harness.read_all(connection)), [200])
 
+    def test_uptime_is_in_milliseconds(self):
+        with harness.Daemon(ready=False) as daemon, daemon.socket() as connection:
+            connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            self.assertRegex(harness.read_all(connection).decode(), r'"uptime_s":\d+\.\d{3}\}')
+
     def test_few_descriptors(self):
         """More connections than the process may have descriptors: they wait, nothing breaks."""
         with harness.Daemon(ready=False, limit_descriptors=48) as daemon:
