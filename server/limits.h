@@ -12,6 +12,7 @@
 #define LIMIT_KEY_CHARACTERS          128u /* of an Idempotency-Key */
 #define LIMIT_CONNECTIONS             256u
 #define LIMIT_CONNECTIONS_PER_ADDRESS 128u
+#define LIMIT_DESCRIPTORS_MIN         32u /* open files that the process must be allowed: a start takes 12, a job 10 more */
 #define LIMIT_SURPLUS_CONNECTIONS     64u  /* over those, answered 503; more wait unanswered */
 #define LIMIT_SURPLUS_MS              2000 /* that such a one may take to send its request */
 #define LIMIT_LINGERING               64u  /* closed connections whose last bytes are still drained */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sysexits.h>
@@ -12,6 +13,7 @@
 
 #include "base/time.h"
 #include "server/http_mhd.h"
+#include "server/limits.h"
 #include "server/listen.h"
 #include "server/options.h"
 #include "server/static_files.h"
@@ -94,6 +96,17 @@ static int check_measure(const struct options *options, struct rl_err *err)
     return 0;
 }
 
+/* Every later failure for want of descriptors would be told as something else: SQLite's, or libmicrohttpd's. */
+static int check_descriptors(struct rl_err *err)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < LIMIT_DESCRIPTORS_MIN)
+        return rl_fail(err, RL_E_TOO_FEW_DESCRIPTORS, NULL,
+                       "this process may have %llu open files at once; the daemon needs at least %u",
+                       (unsigned long long)limit.rlim_cur, LIMIT_DESCRIPTORS_MIN);
+    return 0;
+}
+
 static int check_network(const struct options *options, struct rl_err *err)
 {
     bool loopback;
@@ -163,7 +176,7 @@ static int start(struct daemon *daemon, struct rl_err *err)
     struct jobs_config jobs = {options->measure_exec, options->measure_socket, options->replay,
                                options->job_timeout_s * 1000};
 
-    if (check_network(options, err) || check_measure(options, err) ||
+    if (check_descriptors(err) || check_network(options, err) || check_measure(options, err) ||
         auth_new(options->token_file, options->open_loopback, options->open_network, &daemon->auth, err) ||
         load_page(daemon, err))
         return -1;

@@ -102,6 +102,13 @@ class Program(unittest.TestCase):
             connection.sendall(b"GET /api/v1/jobs HTTP/1.1\r\nHost: [::1]:%d\r\nConnection: close\r\n\r\n" % daemon.port)
             self.assertEqual(harness.statuses(harness.read_all(connection)), [200])
 
+    def test_too_few_descriptors_to_start(self):
+        done = subprocess.run(["sh", "-c", 'ulimit -n 10 && exec "$@"', "sh", harness.BIN, *self.base], stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=harness.LIMIT_S, env=harness.clean_environment())
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (71, 1), done.stderr)
+        self.assertIn("10 open files", done.stderr)
+        self.assertIn("ulimit -n", done.stderr)
+
     def test_uptime_is_in_milliseconds(self):
         with harness.Daemon(ready=False) as daemon, daemon.socket() as connection:
             connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
