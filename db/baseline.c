@@ -69,23 +69,29 @@ static void put_in(struct baseline *baseline, const double *sorted, size_t count
     }
 }
 
-void baseline_add(struct baseline *baseline, const double *values, const double *ascending, size_t count)
+static void drop_oldest_day(struct baseline *baseline)
 {
     double gone[BASELINE_ADD];
-    size_t going = 0;
+    size_t count = baseline->lengths[baseline->first_day];
 
+    for (size_t i = 0; i < count; i++)
+        gone[i] = baseline->days[(baseline->first_value + i) % BASELINE_MAX];
+    take_out(baseline, gone, count);
+    baseline->first_value = (baseline->first_value + count) % BASELINE_MAX;
+    baseline->first_day = (baseline->first_day + 1) % BASELINE_MAX;
+    baseline->day_count--;
+}
+
+void baseline_add(struct baseline *baseline, const double *ascending, size_t count)
+{
     assert(count <= BASELINE_ADD);
-    for (size_t i = 0; i < count; i++) {
-        if (baseline->count + i < BASELINE_MAX) {
-            baseline->in_order[baseline->count + i] = values[i];
-            continue;
-        }
-        gone[going++] = baseline->in_order[baseline->oldest];
-        baseline->in_order[baseline->oldest] = values[i];
-        baseline->oldest = (baseline->oldest + 1) % BASELINE_MAX;
-    }
-    baseline_sort(gone, going);
-    take_out(baseline, gone, going);
+    if (count == 0)
+        return;
+    while (baseline->count + count > BASELINE_MAX)
+        drop_oldest_day(baseline);
+    for (size_t i = 0; i < count; i++)
+        baseline->days[(baseline->first_value + baseline->count + i) % BASELINE_MAX] = ascending[i];
+    baseline->lengths[(baseline->first_day + baseline->day_count++) % BASELINE_MAX] = (unsigned char)count;
     put_in(baseline, ascending, count);
 }
 

@@ -5,19 +5,22 @@
 #include <stddef.h>
 
 #define BASELINE_MIN 5   /* runs; with fewer there is no band */
-#define BASELINE_MAX 256 /* the newest so many */
+#define BASELINE_MAX 128 /* runs: of the newest days, as many whole ones as fit */
 #define BASELINE_ADD 32  /* at once */
 
 struct baseline { /* zeroed: empty */
-    double ascending[BASELINE_MAX], in_order[BASELINE_MAX];
-    size_t count, oldest; /* in_order is a ring once it is full */
+    double ascending[BASELINE_MAX];
+    size_t count;
+    double days[BASELINE_MAX];           /* a ring: the values of each day, ascending, the oldest day first */
+    unsigned char lengths[BASELINE_MAX]; /* a ring: of the days */
+    size_t first_value, first_day, day_count;
 };
 struct band {
     double low, median, high;
 };
 
-/* No NaN; at most BASELINE_ADD; the oldest go when it is full. The values oldest first, and again ascending. */
-void baseline_add(struct baseline *baseline, const double *values, const double *ascending, size_t count);
+/* A day's values, ascending, no NaN, at most BASELINE_ADD. The oldest days go when they would be too many. */
+void baseline_add(struct baseline *baseline, const double *ascending, size_t count);
 struct band baseline_band(const struct baseline *baseline); /* of at least one run */
 /* Ascending, in place: for few values quicker than qsort. */
 void baseline_sort(double *values, size_t count);

@@ -127,23 +127,12 @@ static int sort_lines(struct lines *lines, bool by_row, size_t keys, struct rl_e
 #define ONLY     ",\"timed_only\":"
 #define DAY_TEXT 19 /* {"day":"2026-11-29" */
 
-static void put_number(struct rl_buf *out, uint64_t number)
-{
-    char text[20];
-    size_t at = sizeof text;
-
-    do
-        text[--at] = (char)('0' + number % 10);
-    while ((number /= 10) > 0);
-    rl_buf_add(out, text + at, sizeof text - at);
-}
-
 /* The cell that begins with this line, and what follows it. */
 static const struct line *put_cell(struct rl_buf *out, const char (*days)[DAY_TEXT], const struct line *line,
                                    const struct line *end)
 {
     const struct line *first = line;
-    uint64_t runs[2] = {0, 0};
+    int64_t runs[2] = {0, 0};
 
     for (; line < end && line->row == first->row && line->day == first->day; line++)
         runs[line->backed] += line->runs;
@@ -153,9 +142,9 @@ static const struct line *put_cell(struct rl_buf *out, const char (*days)[DAY_TE
         rl_buf_add(out, BACKED, sizeof BACKED - 1);
     else
         rl_buf_add(out, TIMED, sizeof TIMED - 1);
-    put_number(out, runs[1]);
+    json_put_int(out, runs[1]);
     rl_buf_add(out, ONLY, sizeof ONLY - 1);
-    put_number(out, runs[0]);
+    json_put_int(out, runs[0]);
     rl_buf_add(out, "}", 1);
     return line;
 }

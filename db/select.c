@@ -96,7 +96,9 @@ void json_put_day(struct rl_buf *out, int64_t day)
     char text[RL_TIME_TEXT];
 
     rl_time_format(day * TREND_DAY_MS, text);
-    rl_buf_printf(out, "\"%.10s\"", text);
+    rl_buf_puts(out, "\"");
+    rl_buf_add(out, text, 10);
+    rl_buf_puts(out, "\"");
 }
 
 int json_put_device(struct store *store, const char *id, struct rl_buf *out, struct rl_err *err)
@@ -119,7 +121,9 @@ int json_put_device(struct store *store, const char *id, struct rl_buf *out, str
 
 void json_put_version(struct rl_buf *out, const char *member, const char *version)
 {
-    rl_buf_printf(out, "\"%s\":", member);
+    rl_buf_puts(out, "\"");
+    rl_buf_puts(out, member);
+    rl_buf_puts(out, "\":");
     if (version[0] == '\0')
         rl_buf_puts(out, "null");
     else

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/time.h"
@@ -44,6 +45,90 @@ void json_put_real(struct rl_buf *out, double value, int digits)
             *p = '.'; /* whatever the locale's decimal point is */
     }
     rl_buf_puts(out, text);
+}
+
+void json_put_int(struct rl_buf *out, int64_t value)
+{
+    uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    char text[20];
+    size_t at = sizeof text;
+
+    do
+        text[--at] = (char)('0' + left % 10);
+    while ((left /= 10) > 0);
+    if (value < 0)
+        text[--at] = '-';
+    rl_buf_add(out, text + at, sizeof text - at);
+}
+
+/* 10^0 to 10^22 are exact doubles. */
+static double power_of_ten(int exponent)
+{
+    static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
+    return powers[exponent];
+}
+
+/* value = digits * 10^(exponent - 8), digits of nine places */
+static int64_t nine_digits(double size, int *ret_exponent)
+{
+    int exponent = (int)floor(log10(size));
+    int64_t digits;
+
+    for (;;) { /* again when the logarithm was rounded over a power of ten, or the digits were */
+        digits = llround(exponent <= 8 ? size * power_of_ten(8 - exponent) : size / power_of_ten(exponent - 8));
+        if (digits < 100000000)
+            exponent--;
+        else if (digits > 999999999)
+            exponent++;
+        else
+            break;
+    }
+    *ret_exponent = exponent;
+    return digits;
+}
+
+void json_put_nine(struct rl_buf *out, double value)
+{
+    double size = fabs(value);
+    char digits[9], text[32];
+    size_t count = sizeof digits, length = 0;
+    int64_t left;
+    int exponent;
+
+    if (!(size >= 1e-12 && size < 1e21)) { /* 0, and what is measured nowhere */
+        json_put_real(out, value, 9);
+        return;
+    }
+    left = nine_digits(size, &exponent);
+    for (size_t i = sizeof digits; i-- > 0; left /= 10)
+        digits[i] = (char)('0' + left % 10);
+    while (count > 1 && digits[count - 1] == '0')
+        count--;
+    if (value < 0)
+        text[length++] = '-';
+    if (exponent < -4 || exponent > 8) { /* d.dde-05, as printf's %g */
+        text[length++] = digits[0];
+        if (count > 1)
+            text[length++] = '.';
+        memcpy(text + length, digits + 1, count - 1);
+        length += count - 1;
+        text[length++] = 'e';
+        text[length++] = exponent < 0 ? '-' : '+';
+        text[length++] = (char)('0' + abs(exponent) / 10);
+        text[length++] = (char)('0' + abs(exponent) % 10);
+        rl_buf_add(out, text, length);
+        return;
+    }
+    for (int place = exponent < 0 ? 0 : exponent; place >= 0 || exponent - place < (int)count; place--) {
+        int at = exponent - place; /* of the digits */
+
+        if (place == -1)
+            text[length++] = '.';
+        text[length++] = at >= 0 && at < (int)count ? digits[at] : '0';
+    }
+    rl_buf_add(out, text, length);
 }
 
 void json_put_time(struct rl_buf *out, int64_t ms)

@@ -196,7 +196,7 @@ static int read_trend(struct store *store, struct trend *trend, struct rl_err *e
 struct point {                       /* the runs of a day, or of its part, under one driver and CUDA version */
     const struct series_row *series; /* any of them: for driver and CUDA */
     int64_t day, newest_run, runs;
-    double values[TREND_ENTRIES_MAX], sorted[TREND_ENTRIES_MAX]; /* known ones of its newest runs, oldest first */
+    double values[TREND_ENTRIES_MAX]; /* known ones of its newest runs, in the end ascending */
     size_t used, seen;
     bool accepted;
 };
@@ -204,17 +204,19 @@ struct point {                       /* the runs of a day, or of its part, under
 static void put_band(struct rl_buf *out, const struct baseline *baseline, const struct band *band)
 {
     rl_buf_puts(out, ",\"band\":{\"low\":");
-    json_put_real(out, band->low, DIGITS);
+    json_put_nine(out, band->low);
     rl_buf_puts(out, ",\"median\":");
-    json_put_real(out, band->median, DIGITS);
+    json_put_nine(out, band->median);
     rl_buf_puts(out, ",\"high\":");
-    json_put_real(out, band->high, DIGITS);
-    rl_buf_printf(out, ",\"runs\":%zu}", baseline->count);
+    json_put_nine(out, band->high);
+    rl_buf_puts(out, ",\"runs\":");
+    json_put_int(out, (int64_t)baseline->count);
+    rl_buf_puts(out, "}");
 }
 
 static double quantile_of(const struct point *point, double quantile)
 {
-    return rl_quantile_sorted(point->sorted, point->used, quantile);
+    return rl_quantile_sorted(point->values, point->used, quantile);
 }
 
 static void put_values(struct rl_buf *out, const struct point *point)
@@ -229,7 +231,7 @@ static void put_values(struct rl_buf *out, const struct point *point)
         if (point->used == 0)
             rl_buf_puts(out, "null");
         else
-            json_put_real(out, quantile_of(point, members[i].quantile), DIGITS);
+            json_put_nine(out, quantile_of(point, members[i].quantile));
     }
 }
 
@@ -246,18 +248,21 @@ static void put_point(struct store *store, struct rl_buf *out, const struct poin
     json_put_version(out, "driver", driver);
     rl_buf_puts(out, ",");
     json_put_version(out, "cuda", cuda);
-    rl_buf_printf(out, ",\"newest_run\":\"%lld\",\"runs\":%lld,\"used\":%zu", (long long)point->newest_run,
-                  (long long)point->runs, point->used);
+    rl_buf_puts(out, ",\"newest_run\":\"");
+    json_put_int(out, point->newest_run);
+    rl_buf_puts(out, "\",\"runs\":");
+    json_put_int(out, point->runs);
+    rl_buf_puts(out, ",\"used\":");
+    json_put_int(out, (int64_t)point->used);
     put_values(out, point);
     if (band != NULL)
         put_band(out, baseline, band);
     else
         rl_buf_puts(out, ",\"band\":null");
-    rl_buf_printf(out, ",\"outside\":%s,\"accepted\":%s,\"why\":{",
-                  band == NULL || point->used == 0 ? "null"
-                  : outside                        ? "true"
-                                                   : "false",
-                  point->accepted ? "true" : "false");
+    rl_buf_puts(out, band == NULL || point->used == 0 ? ",\"outside\":null"
+                     : outside                        ? ",\"outside\":true"
+                                                      : ",\"outside\":false");
+    rl_buf_puts(out, point->accepted ? ",\"accepted\":true,\"why\":{" : ",\"accepted\":false,\"why\":{");
     before = out->len;
     json_put_versions_why(out, driver, cuda);
     if (point->used == 0)
@@ -292,18 +297,6 @@ static struct point *point_of(struct point *points, size_t *count, const struct 
     return &points[(*count)++];
 }
 
-/* The ring of a point's values, begun at its oldest. */
-static void set_in_order(struct point *point)
-{
-    double ring[TREND_ENTRIES_MAX];
-
-    if (point->seen <= TREND_ENTRIES_MAX)
-        return;
-    memcpy(ring, point->values, sizeof ring);
-    for (size_t i = 0; i < TREND_ENTRIES_MAX; i++)
-        point->values[i] = ring[(point->seen + i) % TREND_ENTRIES_MAX];
-}
-
 /* Samples come oldest first; a point keeps the values of the newest TREND_ENTRIES_MAX. */
 static int gather(struct point *points, size_t *count, const struct sample *samples, size_t sample_count, int64_t day,
                   struct rl_err *err)
@@ -320,10 +313,8 @@ static int gather(struct point *points, size_t *count, const struct sample *samp
             point->values[point->seen++ % TREND_ENTRIES_MAX] = samples[i].value;
     }
     for (size_t i = 0; i < *count; i++) {
-        set_in_order(&points[i]);
         points[i].used = points[i].seen < TREND_ENTRIES_MAX ? points[i].seen : TREND_ENTRIES_MAX;
-        memcpy(points[i].sorted, points[i].values, points[i].used * sizeof points[i].values[0]);
-        baseline_sort(points[i].sorted, points[i].used);
+        baseline_sort(points[i].values, points[i].used);
     }
     return 0;
 }
@@ -367,7 +358,7 @@ static int take_slice(struct writer *writer, const struct sample *samples, size_
         const struct point *point = &writer->points[i];
 
         if (!outside[i] || band.median <= 0 || fabs(middle[i] - band.median) < CHANGE_MIN * band.median)
-            baseline_add(baseline, point->values, point->sorted, point->used);
+            baseline_add(baseline, point->values, point->used);
     }
     return 0;
 }

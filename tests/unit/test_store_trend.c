@@ -228,26 +228,30 @@ static void what_the_matrix_refuses(void **state)
 static void a_band_is_median_and_three_scaled_mads(void **state)
 {
     struct baseline *baseline = calloc(1, sizeof *baseline);
-    double kept[BASELINE_MAX], distances[BASELINE_MAX], values[700], sorted[BASELINE_ADD];
-    size_t added = 0, at_once = 1;
+    double values[4000], kept[BASELINE_MAX], distances[BASELINE_MAX];
+    size_t starts[400], days = 0, oldest = 0, end = 0;
     uint32_t seed = 3;
 
     (void)state;
     assert_non_null(baseline);
-    for (size_t n = 0; n < 700; n++) {
-        size_t count = n + 1 < BASELINE_MAX ? n + 1 : BASELINE_MAX;
+    while (days < 400 && end + BASELINE_ADD < 4000) {
+        size_t count = random_next(&seed) % (days < 100 ? 3 : BASELINE_ADD + 1);
         struct band band;
         double middle, mad;
 
-        values[n] = random_next(&seed) % 50 + (n % 3 == 0 ? 0.25 : 0); /* with ties */
-        if (n + 1 - added < at_once)                                   /* one by one, or up to 32 together */
+        starts[days++] = end;
+        for (size_t i = 0; i < count; i++)
+            values[end++] = random_next(&seed) % 50 + (i % 3 == 0 ? 0.25 : 0); /* with ties */
+        memcpy(kept, values + starts[days - 1], count * sizeof *kept);
+        baseline_sort(kept, count);
+        baseline_add(baseline, kept, count);
+        while (end - starts[oldest] > BASELINE_MAX)
+            oldest++;
+        count = end - starts[oldest];
+        assert_int_equal(baseline->count, count);
+        if (count == 0)
             continue;
-        memcpy(sorted, values + added, (n + 1 - added) * sizeof *sorted);
-        baseline_sort(sorted, n + 1 - added);
-        baseline_add(baseline, values + added, sorted, n + 1 - added);
-        added = n + 1;
-        at_once = 1 + random_next(&seed) % BASELINE_ADD;
-        memcpy(kept, values + n + 1 - count, count * sizeof *kept);
+        memcpy(kept, values + starts[oldest], count * sizeof *kept);
         rl_sort_doubles(kept, count);
         middle = rl_quantile_sorted(kept, count, 0.5);
         for (size_t i = 0; i < count; i++)
@@ -255,12 +259,40 @@ static void a_band_is_median_and_three_scaled_mads(void **state)
         rl_sort_doubles(distances, count);
         mad = rl_quantile_sorted(distances, count, 0.5);
         band = baseline_band(baseline);
-        assert_int_equal(baseline->count, count);
         assert_true(band.median == middle);
         assert_true(fabs(band.low - (middle - 3 * 1.4826 * mad)) < 1e-9);
         assert_true(fabs(band.high - (middle + 3 * 1.4826 * mad)) < 1e-9);
     }
+    assert_true(oldest > 100);
     free(baseline);
+}
+
+static void nine_digits_are_those_of_printf(void **state)
+{
+    static const double cases[] = {1,     10,     9.99999999e8, 999999999.4, 999999999.5, 123456789,  1e9,
+                                   1e-4,  9.9e-5, 1e20,         9.999999996, 0.1,         0.5,        -0.25,
+                                   0,     1e-12,  9e-13,        1e21,        1e300,       100,        120,
+                                   0.001, 1000,   4.27e12,      47.1e-6,     100000000,   99999999.9, -3e-7};
+    uint32_t seed = 5;
+    struct rl_buf out;
+    char expected[40];
+
+    (void)state;
+    rl_buf_init(&out, 1000);
+    for (int i = 0; i < 20000; i++) {
+        double value = i < 28 ? cases[i]
+                              : (random_next(&seed) + random_next(&seed) / 16777216.0) *
+                                    pow(10, (int)(random_next(&seed) % 30) - 18);
+
+        rl_buf_clear(&out);
+        json_put_nine(&out, value);
+        snprintf(expected, sizeof expected, "%.9g", value);
+        if (strcmp(out.data, expected) != 0 && fabs(strtod(out.data, NULL) / strtod(expected, NULL) - 1) > 1.1e-8)
+            fail_msg("%s for %s", out.data, expected);
+        if (i < 28)
+            assert_string_equal(out.data, expected);
+    }
+    rl_buf_free(&out);
 }
 
 /* ---- trends ---- */
@@ -635,6 +667,7 @@ int main(void)
         WITH_STORE(a_wide_matrix_equals_counting),
         WITH_STORE(what_the_matrix_refuses),
         cmocka_unit_test(a_band_is_median_and_three_scaled_mads),
+        cmocka_unit_test(nine_digits_are_those_of_printf),
         WITH_STORE(a_trend_is_days_with_what_came_before),
         WITH_STORE(a_change_becomes_the_baseline_when_accepted),
         WITH_STORE(an_accepted_change_divides_its_day),
