@@ -11,15 +11,18 @@
 
 #define CTL_PROGRAM        "rooflinectl"
 #define CTL_EXIT_NOT_OK    1   /* the run is refused or partial: measured, but not to be relied on */
+#define CTL_EXIT_SLOWER    1   /* compare --fail-on slower: a regression */
+#define CTL_EXIT_UNDECIDED 2   /* compare --fail-on slower: it could not be told */
 #define CTL_EXIT_INTERRUPT 130 /* as shells say it: 128 + SIGINT */
 
 /* Everything that the command line may set; NULL: not given. */
 struct ctl_options {
-    const char *url, *unix_path, *token_file;
+    const char *url, *unix_path, *token_file, *timeout;
     const char *sizes, *cache, *kernels, *device, *note, *on_interrupt, *idempotency_key, *predict;
     const char *state, *limit, *driver, *cuda, *suite, *source, *counters, *outcome, *since, *until;
+    const char *kernel, *metric, *text, *accept, *fail_on;
     bool json, csv, table, wait, no_counters, help, version;
-    const char *command, *argument;
+    const char *command, *argument, *second;
 };
 /* RL_E_USAGE for what the command does not know. Values point into argv or the environment. */
 int ctl_options_parse(int argc, char **argv, struct ctl_options *ret, struct rl_err *err);
@@ -27,7 +30,9 @@ void ctl_help(void); /* on standard output */
 
 /* ---- ctl_http.c ---- */
 struct ctl_http;
-/* --unix before --url; else ROOFLINED_URL; else http://127.0.0.1:8049. */
+#define CTL_TIMEOUT_S "60" /* for an answer: a daemon that is stopped takes connections and sends nothing */
+/* --unix before --url; else ROOFLINED_URL; else http://127.0.0.1:8049. RL_E_USAGE for an address that cannot be one, or
+ * that holds a password; it is not quoted then. */
 int ctl_http_new(const struct ctl_options *options, struct ctl_http **ret, struct rl_err *err);
 void ctl_http_free(struct ctl_http *http); /* accepts NULL */
 /* One request. body: JSON text or NULL. The answer's bytes go to out (cleared first). An error answer becomes its
@@ -46,7 +51,8 @@ void ctl_query(struct rl_buf *path, const char *name, const char *value);
 void ctl_catch_interrupt(void);
 bool ctl_interrupted(void);
 
-/* ---- ctl_submit.c, ctl_list.c: the commands. They return the exit code, or -1 with err. ---- */
+/* ---- ctl_submit.c, ctl_list.c, ctl_history.c, ctl_compare.c: the commands. They return the exit code, or -1 with err.
+ * ---- */
 int ctl_submit(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
 int ctl_cancel(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
 int ctl_jobs(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
@@ -55,7 +61,13 @@ int ctl_show(struct ctl_http *http, const struct ctl_options *options, struct rl
 int ctl_transcript(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
 int ctl_devices(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
 int ctl_ready(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
+int ctl_history(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
+int ctl_trend(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
+int ctl_note(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
+int ctl_compare(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
 
+/* GET, and the answer printed as it is. */
+int ctl_print_answer(struct ctl_http *http, const char *path, struct rl_err *err);
 /* Prints bytes from the daemon as they are; a JSON text gets a line feed. 0, or -1 with RL_E_IO. */
 int ctl_print(const struct rl_buf *text, struct rl_err *err);
 /* Text from the daemon, safe for a terminal; "-" for what is no string. In one of 16 buffers that take turns. */

@@ -7,16 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "server/ctl.h"
 
 #define ANSWER_MAX      (64u * 1024u * 1024u)
 #define TOKEN_MAX       512
 #define CONNECT_LIMIT_S 10L
-#define REQUEST_LIMIT_S 60L
+#define TIMEOUT_MAX_S   86400
 
 struct ctl_http {
     CURL *curl;
     char *base;
+    bool by_path;
+    int64_t timeout_s;
     const char *where;                  /* as messages name the daemon: the socket's path or the address */
     char authorization[TOKEN_MAX + 32]; /* empty: none */
     char error[CURL_ERROR_SIZE];
@@ -85,22 +88,82 @@ static bool is_loopback(const char *url)
     return loopback;
 }
 
-static int set_up(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err)
+static bool has_part(CURLU *parts, CURLUPart part)
 {
-    const char *url = options->url != NULL ? options->url : getenv("ROOFLINED_URL");
-    if (url == NULL || url[0] == '\0')
+    char *text = NULL;
+    bool has = curl_url_get(parts, part, &text, 0) == CURLUE_OK;
+    curl_free(text);
+    return has;
+}
+
+/* What keeps a text from being the daemon's address, or NULL. */
+static const char *url_fault(const char *url)
+{
+    if (url[0] == '\0')
+        return "it is empty";
+    if (strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0)
+        return "it does not begin with http:// or https://";
+    CURLU *parts = curl_url();
+    char *port = NULL;
+    const char *fault = NULL;
+    if (parts == NULL)
+        return "there is no memory to read it";
+    CURLUcode code = curl_url_set(parts, CURLUPART_URL, url, 0);
+    if (code == CURLUE_BAD_PORT_NUMBER)
+        fault = "its port is not a number from 1 to 65535";
+    else if (code != CURLUE_OK)
+        fault = curl_url_strerror(code);
+    else if (has_part(parts, CURLUPART_USER) || has_part(parts, CURLUPART_PASSWORD))
+        fault = "it holds a user or password, which rooflined does not take: use --token-file";
+    else if (has_part(parts, CURLUPART_QUERY) || has_part(parts, CURLUPART_FRAGMENT))
+        fault = "it has a part after ? or #";
+    else if (curl_url_get(parts, CURLUPART_PORT, &port, 0) == CURLUE_OK && strcmp(port, "0") == 0)
+        fault = "its port is not a number from 1 to 65535";
+    curl_free(port);
+    curl_url_cleanup(parts);
+    return fault;
+}
+
+/* The daemon's address into http->base; ROOFLINED_URL may be empty, as a shell leaves it. */
+static int take_url(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err)
+{
+    const char *url = options->url, *name = "--url";
+    if (url == NULL) {
+        url = getenv("ROOFLINED_URL");
+        name = "ROOFLINED_URL";
+    }
+    if (options->unix_path != NULL)
+        url = "http://localhost";
+    else if (url == NULL || (url[0] == '\0' && options->url == NULL))
         url = "http://127.0.0.1:8049";
-    if (options->unix_path != NULL && options->url != NULL)
-        return rl_fail(err, RL_E_USAGE, "--unix", "Only one of --unix and --url can be used.");
-    http->base = strdup(options->unix_path != NULL ? "http://localhost" : url);
+    const char *fault = url_fault(url);
+    /* Not quoted: what is wrong with it may be the password in it. */
+    if (fault != NULL)
+        return rl_fail(err, RL_E_USAGE, name, "%s is not an address of rooflined, such as http://127.0.0.1:8049: %s.",
+                       name, fault);
+    http->base = strdup(url);
     if (http->base == NULL)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory for the daemon's address.");
+    return 0;
+}
+
+static int set_up(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err)
+{
+    if (options->unix_path != NULL && options->url != NULL)
+        return rl_fail(err, RL_E_USAGE, "--unix", "Only one of --unix and --url can be used.");
+    if (options->unix_path != NULL && options->unix_path[0] == '\0')
+        return rl_fail(err, RL_E_USAGE, "--unix", "--unix is empty: it takes the path of the daemon's socket.");
+    const char *timeout = options->timeout != NULL ? options->timeout : CTL_TIMEOUT_S;
+    if (rl_parse_i64(timeout, 1, TIMEOUT_MAX_S, &http->timeout_s) != 0)
+        return rl_fail(err, RL_E_USAGE, "--timeout", "--timeout is \"%.32s\", not a number of seconds from 1 to %d.",
+                       timeout, TIMEOUT_MAX_S);
+    if (take_url(http, options, err) != 0)
+        return -1;
+    http->by_path = options->unix_path != NULL;
     http->where = options->unix_path != NULL ? options->unix_path : http->base;
     size_t len = strlen(http->base);
     while (len > 0 && http->base[len - 1] == '/')
         http->base[--len] = '\0';
-    if (strncmp(http->base, "http://", 7) != 0 && strncmp(http->base, "https://", 8) != 0)
-        return rl_fail(err, RL_E_USAGE, "--url", "%s is no http:// or https:// address.", http->base);
     if (options->token_file != NULL && read_token(http, options->token_file, err) != 0)
         return -1;
 #if LIBCURL_VERSION_NUM >= 0x075500
@@ -119,7 +182,7 @@ static int set_up(struct ctl_http *http, const struct ctl_options *options, stru
     curl_easy_setopt(http->curl, CURLOPT_NOPROGRESS, 0L);
     curl_easy_setopt(http->curl, CURLOPT_XFERINFOFUNCTION, on_progress);
     curl_easy_setopt(http->curl, CURLOPT_CONNECTTIMEOUT, CONNECT_LIMIT_S);
-    curl_easy_setopt(http->curl, CURLOPT_TIMEOUT, REQUEST_LIMIT_S);
+    curl_easy_setopt(http->curl, CURLOPT_TIMEOUT, (long)http->timeout_s);
     curl_easy_setopt(http->curl, CURLOPT_USERAGENT, CTL_PROGRAM "/" RL_BUILD_ID);
     curl_easy_setopt(http->curl, CURLOPT_WRITEFUNCTION, on_data);
     return 0;
@@ -189,6 +252,25 @@ static struct curl_slist *headers_of(const struct ctl_http *http, bool has_body,
     return list;
 }
 
+static void not_answered(const struct ctl_http *http, CURLcode code, struct rl_err *err)
+{
+    long system_error = 0;
+    curl_off_t connected = 0;
+    curl_easy_getinfo(http->curl, CURLINFO_OS_ERRNO, &system_error);
+    curl_easy_getinfo(http->curl, CURLINFO_CONNECT_TIME_T, &connected);
+    /* libcurl speaks of "localhost port 80" where it has a path */
+    const char *why = http->by_path && system_error != 0        ? strerror((int)system_error)
+                      : http->by_path || http->error[0] == '\0' ? curl_easy_strerror(code)
+                                                                : http->error;
+    if (code == CURLE_OPERATION_TIMEDOUT && connected > 0)
+        rl_fail(err, RL_E_UNREACHABLE, NULL,
+                "rooflined at %s took the connection and did not answer within %" PRId64
+                " s (--timeout): it is stopped or overloaded.",
+                http->where, http->timeout_s);
+    else
+        rl_fail(err, RL_E_UNREACHABLE, NULL, "rooflined cannot be reached at %s: %s.", http->where, why);
+}
+
 int ctl_http_send(struct ctl_http *http, const char *method, const char *path, const char *body,
                   const char *idempotency_key, struct rl_buf *out, long *ret_status, struct rl_err *err)
 {
@@ -209,18 +291,19 @@ int ctl_http_send(struct ctl_http *http, const char *method, const char *path, c
     if (body != NULL) {
         curl_easy_setopt(http->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)strlen(body));
         curl_easy_setopt(http->curl, CURLOPT_POSTFIELDS, body);
-    } else if (strcmp(method, "GET") != 0) {
-        curl_easy_setopt(http->curl, CURLOPT_CUSTOMREQUEST, method);
     }
+    if (strcmp(method, "GET") != 0 && strcmp(method, "POST") != 0)
+        curl_easy_setopt(http->curl, CURLOPT_CUSTOMREQUEST, method);
     curl_easy_setopt(http->curl, CURLOPT_HTTPHEADER, headers);
     curl_easy_setopt(http->curl, CURLOPT_WRITEDATA, out);
     CURLcode code = curl_easy_perform(http->curl);
     curl_easy_getinfo(http->curl, CURLINFO_RESPONSE_CODE, &status);
+    if (code != CURLE_OK)
+        not_answered(http, code, err);
     curl_slist_free_all(headers);
     rl_buf_free(&url);
     if (code != CURLE_OK)
-        return rl_fail(err, RL_E_UNREACHABLE, NULL, "rooflined cannot be reached at %s: %s.", http->where,
-                       http->error[0] != '\0' ? http->error : curl_easy_strerror(code));
+        return -1;
     bool answered = status >= 200 && status < 300;
     if (ret_status != NULL) {
         *ret_status = status;

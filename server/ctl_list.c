@@ -40,8 +40,7 @@ int ctl_print(const struct rl_buf *text, struct rl_err *err)
     return good ? 0 : rl_fail(err, RL_E_IO, NULL, "Standard output could not be written.");
 }
 
-/* Prints an answer as it is. */
-static int print_answer(struct ctl_http *http, const char *path, struct rl_err *err)
+int ctl_print_answer(struct ctl_http *http, const char *path, struct rl_err *err)
 {
     struct rl_buf answer;
     rl_buf_init(&answer, ANSWER_MAX);
@@ -85,7 +84,7 @@ int ctl_jobs(struct ctl_http *http, const struct ctl_options *options, struct rl
     if (path.failed) {
         result = rl_fail(err, RL_E_USAGE, NULL, "The filters are too long.");
     } else if (options->json) {
-        result = print_answer(http, path.data, err);
+        result = ctl_print_answer(http, path.data, err);
     } else if ((result = ctl_http_get_json(http, path.data, &list, err)) == 0) {
         size_t i;
         json_t *job;
@@ -136,7 +135,7 @@ int ctl_runs(struct ctl_http *http, const struct ctl_options *options, struct rl
     if (path.failed) {
         result = rl_fail(err, RL_E_USAGE, NULL, "The filters are too long.");
     } else if (options->json) {
-        result = print_answer(http, path.data, err);
+        result = ctl_print_answer(http, path.data, err);
     } else if ((result = ctl_http_get_json(http, path.data, &list, err)) == 0) {
         size_t i;
         json_t *run;
@@ -164,7 +163,7 @@ static int show_tables(struct ctl_http *http, const struct ctl_options *options,
         rl_buf_printf(&query, "/api/v1/runs/%s/table", options->argument);
         ctl_query(&query, "state", options->state);
         result = query.failed ? rl_fail(err, RL_E_USAGE, "--state", "The value of --state is too long.")
-                              : print_answer(http, query.data, err);
+                              : ctl_print_answer(http, query.data, err);
         rl_buf_free(&query);
         return result;
     }
@@ -179,7 +178,7 @@ static int show_tables(struct ctl_http *http, const struct ctl_options *options,
         if (any)
             puts("");
         any = true;
-        result = print_answer(http, path, err);
+        result = ctl_print_answer(http, path, err);
     }
     json_decref(run);
     return result;
@@ -193,14 +192,14 @@ int ctl_show(struct ctl_http *http, const struct ctl_options *options, struct rl
     if (options->state != NULL)
         return rl_fail(err, RL_E_USAGE, "--state", "--state belongs to the table; JSON and CSV hold every state.");
     snprintf(path, sizeof path, "/api/v1/runs/%.24s%s", options->argument, options->csv ? ".csv" : "");
-    return print_answer(http, path, err);
+    return ctl_print_answer(http, path, err);
 }
 
 int ctl_transcript(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err)
 {
     char path[64];
     snprintf(path, sizeof path, "/api/v1/jobs/%.24s/transcript", options->argument);
-    return print_answer(http, path, err);
+    return ctl_print_answer(http, path, err);
 }
 
 static void print_device(const json_t *device)
@@ -223,7 +222,7 @@ int ctl_devices(struct ctl_http *http, const struct ctl_options *options, struct
     size_t i;
     json_t *device;
     if (options->json)
-        return print_answer(http, "/api/v1/devices", err);
+        return ctl_print_answer(http, "/api/v1/devices", err);
     if (ctl_http_get_json(http, "/api/v1/devices", &list, err) != 0)
         return -1;
     json_array_foreach(json_object_get(list, "items"), i, device) print_device(device);

@@ -15,7 +15,11 @@ enum {
     DEVICES = 32,
     READY = 64,
     TRANSCRIPT = 128,
-    ALL = 255,
+    HISTORY = 256,
+    TREND = 512,
+    COMPARE = 1024,
+    NOTE = 2048,
+    ALL = 4095,
 };
 
 static const struct command {
@@ -31,6 +35,10 @@ static const struct command {
     {"transcript", TRANSCRIPT, "JOB", "what the measuring process of a job logged", ctl_transcript},
     {"runs", RUNS, NULL, "list runs, newest first", ctl_runs},
     {"show", SHOW, "RUN", "a run as table, JSON or CSV", ctl_show},
+    {"note", NOTE, "RUN", "a run's note; with --text, write it", ctl_note},
+    {"history", HISTORY, NULL, "devices, drivers and CUDA versions by day", ctl_history},
+    {"trend", TREND, NULL, "a row of a device over days, with its noise band", ctl_trend},
+    {"compare", COMPARE, "BASE HEAD", "whether HEAD differs from BASE", ctl_compare},
     {"devices", DEVICES, NULL, "list devices and what is possible on each", ctl_devices},
     {"ready", READY, NULL, "whether a job would be measured now; exits 0 if so", ctl_ready},
 };
@@ -46,27 +54,37 @@ static const struct option {
     {"url", "URL", ALL, AT(url), "the daemon (default http://127.0.0.1:8049; environment: ROOFLINED_URL)"},
     {"unix", "PATH", ALL, AT(unix_path), "the daemon's Unix socket, instead of --url"},
     {"token-file", "FILE", ALL, AT(token_file), "file whose first line is the token to send"},
+    {"timeout", "SECONDS", ALL, AT(timeout), "wait so long for each answer of the daemon (default " CTL_TIMEOUT_S ")"},
     {"json", NULL, ALL & ~(unsigned)(CANCEL | TRANSCRIPT), AT(json), "print the daemon's JSON as it is"},
     {"wait", NULL, SUBMIT, AT(wait), "follow the job to its end and print the table"},
-    {"sizes", "SIZES", SUBMIT | RUNS, AT(sizes), "course or scaled (submit's default: course)"},
+    {"sizes", "SIZES", SUBMIT | RUNS | TREND | COMPARE, AT(sizes), "course or scaled (default: course; of runs: both)"},
     {"cache", "LIST", SUBMIT, AT(cache), "warm, cold or warm,cold (default: both)"},
     {"kernels", "LIST", SUBMIT, AT(kernels), "kernel ids with commas between (default: all ten)"},
     {"no-counters", NULL, SUBMIT, AT(no_counters), "time only: no hardware byte counters"},
-    {"device", "ID", SUBMIT | RUNS, AT(device), "a device's id (submit's default: the first)"},
+    {"device", "ID", SUBMIT | RUNS | HISTORY | TREND | COMPARE, AT(device),
+     "a device's id (submit's default: the first)"},
     {"note", "TEXT", SUBMIT, AT(note), "free text kept with the job"},
     {"on-interrupt", "WHAT", SUBMIT, AT(on_interrupt), "fail or retry, when the daemon or node dies (default: fail)"},
     {"predict", "LIST", SUBMIT, AT(predict), "KERNEL=above, near or below, with commas between: DRAM over asked bytes"},
     {"idempotency-key", "KEY", SUBMIT, AT(idempotency_key), "the same key and job again gives the same job"},
-    {"state", "STATE", JOBS | SHOW, AT(state),
-     "jobs: queued, running, done, failed, cancelled, interrupted; show: warm or cold (default: both)"},
-    {"driver", "VERSION", RUNS, AT(driver), "runs with this driver"},
-    {"cuda", "VERSION", RUNS, AT(cuda), "runs with this CUDA version"},
+    {"state", "STATE", JOBS | SHOW | TREND, AT(state),
+     "jobs: queued, running, done, failed, cancelled, interrupted; show: warm or cold (default: both); trend: default "
+     "warm"},
+    {"driver", "VERSION", RUNS | TREND, AT(driver), "runs with this driver"},
+    {"cuda", "VERSION", RUNS | TREND, AT(cuda), "runs with this CUDA version"},
     {"suite", "SUITE", RUNS, AT(suite), "runs of this suite"},
-    {"source", "SOURCE", RUNS, AT(source), "measured, replayed, imported or any"},
+    {"source", "SOURCE", RUNS | HISTORY | TREND | COMPARE, AT(source),
+     "measured, replayed, imported or any (default: any; elsewhere than in runs: not replayed)"},
     {"counters", "WHICH", RUNS, AT(counters), "counter-backed or timed-only"},
     {"outcome", "OUTCOME", RUNS, AT(outcome), "ok, refused, partial or any (default: ok)"},
-    {"since", "TIME", RUNS, AT(since), "RFC 3339 or a date, inclusive"},
-    {"until", "TIME", RUNS, AT(until), "RFC 3339 or a date, exclusive"},
+    {"since", "TIME", RUNS | HISTORY | TREND, AT(since), "RFC 3339 or a date, inclusive"},
+    {"until", "TIME", RUNS | HISTORY | TREND, AT(until), "RFC 3339 or a date, exclusive"},
+    {"kernel", "ID", TREND, AT(kernel), "a kernel's or ceiling's id"},
+    {"metric", "METRIC", TREND, AT(metric),
+     "time_s, dram_bytes, dram_per_ask, percent_of_ceiling, or value of a ceiling"},
+    {"fail-on", "VERDICT", COMPARE, AT(fail_on), "slower: exit 1 on a regression, 2 when it could not be told"},
+    {"text", "TEXT", NOTE, AT(text), "the note, in place of the one there"},
+    {"accept", "LIST", NOTE, AT(accept), "with --text: KERNEL:STATE with commas between, the new baseline of trends"},
     {"limit", "N", JOBS | RUNS, AT(limit), "at most N rows"},
     {"table", NULL, SHOW, AT(table), "the ten-row table (default)"},
     {"csv", NULL, SHOW, AT(csv), "CSV, one line per kernel and cache state"},
@@ -74,7 +92,7 @@ static const struct option {
     {"version", NULL, ALL, AT(version), "print the version and exit"},
 };
 #define OPTION_COUNT (sizeof options / sizeof options[0])
-_Static_assert(OPTION_COUNT <= 32, "take_option marks each in an unsigned");
+_Static_assert(OPTION_COUNT <= 64, "take_option marks each in 64 bits");
 
 void ctl_help(void)
 {
@@ -101,7 +119,9 @@ void ctl_help(void)
         }
     }
     puts("\nCtrl-C during submit --wait leaves the job running and says how to cancel it.\n"
-         "Exit status: 0 done; 1 measured, but the run is refused or partial; otherwise the error's, as in "
+         "Exit status: 0 done; 1 measured, but the run is refused or partial; of compare --fail-on slower: 1 slower, 2 "
+         "it "
+         "could not be told;\notherwise the error's, as in "
          "sysexits(3): 64 usage,\n"
          "69 the daemon cannot be reached or no device is ready, 70 the measurement failed, 75 try again, 77 not "
          "permitted.");
@@ -129,14 +149,14 @@ static void set_text(struct ctl_options *ret, size_t at, const char *value)
 }
 
 /* One "--name", "--name=value" or "--name value"; *i moves past what it took. */
-static int take_option(int argc, char **argv, int *i, struct ctl_options *ret, unsigned *used, struct rl_err *err)
+static int take_option(int argc, char **argv, int *i, struct ctl_options *ret, uint64_t *used, struct rl_err *err)
 {
     const char *name = argv[*i] + 2;
     size_t len = strcspn(name, "=");
     const struct option *option = find_option(name, len);
     if (option == NULL)
         return rl_fail(err, RL_E_USAGE, NULL, "--%.*s is not an option.", (int)len, name);
-    *used |= 1u << (option - options);
+    *used |= UINT64_C(1) << (option - options);
     if (option->value == NULL) {
         if (name[len] == '=')
             return rl_fail(err, RL_E_USAGE, NULL, "--%s takes no value.", option->name);
@@ -151,22 +171,31 @@ static int take_option(int argc, char **argv, int *i, struct ctl_options *ret, u
 }
 
 /* Every option given must be one of the command's, and the argument there exactly when the command has one. */
-static int check_command(const struct ctl_options *ret, unsigned used, struct rl_err *err)
+static int check_command(const struct ctl_options *ret, uint64_t used, struct rl_err *err)
 {
     const struct command *command = find_command(ret->command);
     if (ret->command == NULL)
-        return rl_fail(err, RL_E_USAGE, NULL,
-                       "A command is missing: submit, jobs, cancel, transcript, runs, show, devices or ready.");
+        return rl_fail(
+            err, RL_E_USAGE, NULL,
+            "A command is missing: submit, jobs, cancel, transcript, runs, show, note, history, trend, compare, "
+            "devices or ready.");
     if (command == NULL)
         return rl_fail(err, RL_E_USAGE, NULL, "\"%s\" is not a command.", ret->command);
     for (size_t i = 0; i < OPTION_COUNT; i++)
-        if ((used & (1u << i)) != 0 && (options[i].commands & command->bit) == 0)
+        if ((used & (UINT64_C(1) << i)) != 0 && (options[i].commands & command->bit) == 0)
             return rl_fail(err, RL_E_USAGE, NULL, "%s has no option --%s.", command->name, options[i].name);
     int64_t id;
     if (command->argument == NULL)
         return ret->argument == NULL
                    ? 0
                    : rl_fail(err, RL_E_USAGE, NULL, "%s takes no argument, not \"%s\".", command->name, ret->argument);
+    if (command->bit == COMPARE)
+        return ret->second != NULL ? 0
+                                   : rl_fail(err, RL_E_USAGE, NULL,
+                                             "compare needs two sides, each run:ID[,run:ID…] or "
+                                             "driver:VERSION[,cuda:VERSION].");
+    if (ret->second != NULL)
+        return rl_fail(err, RL_E_USAGE, NULL, "\"%s\" is one word too many.", ret->second);
     if (ret->argument == NULL)
         return rl_fail(err, RL_E_USAGE, NULL, "%s needs a %s's id.", command->name,
                        command->argument[0] == 'J' ? "job" : "run");
@@ -180,7 +209,7 @@ static int check_command(const struct ctl_options *ret, unsigned used, struct rl
 int ctl_options_parse(int argc, char **argv, struct ctl_options *ret, struct rl_err *err)
 {
     struct ctl_options parsed = {0};
-    unsigned used = 0;
+    uint64_t used = 0;
     bool only_words = false;
     for (int i = 1; i < argc; i++) {
         if (!only_words && strcmp(argv[i], "--") == 0) {
@@ -194,6 +223,8 @@ int ctl_options_parse(int argc, char **argv, struct ctl_options *ret, struct rl_
             parsed.command = argv[i];
         } else if (parsed.argument == NULL) {
             parsed.argument = argv[i];
+        } else if (parsed.second == NULL) {
+            parsed.second = argv[i];
         } else {
             return rl_fail(err, RL_E_USAGE, NULL, "\"%s\" is one word too many.", argv[i]);
         }
@@ -204,13 +235,48 @@ int ctl_options_parse(int argc, char **argv, struct ctl_options *ret, struct rl_
     return 0;
 }
 
+/* The catalogue speaks to HTTP clients; who uses this program does the same by its options and commands. */
+static const char *next_action(enum rl_code code)
+{
+    switch (code) {
+    case RL_E_NOT_FOUND:
+        return "See what there is with: " CTL_PROGRAM " jobs, or " CTL_PROGRAM " runs.";
+    case RL_E_UNAUTHORIZED:
+        return "Give --token-file FILE with a token that the operator issued, or use --unix PATH.";
+    case RL_E_BAD_FIELD:
+    case RL_E_UNKNOWN_FIELD:
+        return "Correct the option; " CTL_PROGRAM " --help lists them all.";
+    case RL_E_BAD_HOST:
+        return "Name the daemon in --url by a name that it was configured with (--allow-host).";
+    case RL_E_CONFLICT:
+        return "See its state with: " CTL_PROGRAM " jobs.";
+    case RL_E_IDEMPOTENCY_CONFLICT:
+        return "Use a new --idempotency-key for a different job.";
+    case RL_E_URI_TOO_LONG:
+        return "Shorten the options' values; the message gives the limit.";
+    case RL_E_QUEUE_FULL:
+        return "Wait until a job has ended and send this one again.";
+    case RL_E_NO_DEVICE_READY:
+        return "See why with: " CTL_PROGRAM " ready. Mend that, and send the job again.";
+    case RL_E_UNREACHABLE:
+        return "Check that rooflined runs and that --url or --unix names it.";
+    default:
+        return rl_code_next_action(code);
+    }
+}
+
+static int print_error(const struct rl_err *err)
+{
+    return rl_err_print_action(CTL_PROGRAM, err, next_action(err->code));
+}
+
 int main(int argc, char **argv)
 {
     struct ctl_options given;
     struct ctl_http *http = NULL;
     struct rl_err err = {0};
     if (ctl_options_parse(argc, argv, &given, &err) != 0)
-        return rl_err_print(CTL_PROGRAM, &err);
+        return print_error(&err);
     int code = 0;
     if (given.help)
         ctl_help();
@@ -221,5 +287,5 @@ int main(int argc, char **argv)
     ctl_http_free(http);
     if (code >= 0 && (fflush(stdout) != 0 || ferror(stdout)))
         code = rl_fail(&err, RL_E_IO, NULL, "Standard output could not be written.");
-    return code < 0 ? rl_err_print(CTL_PROGRAM, &err) : code;
+    return code < 0 ? print_error(&err) : code;
 }

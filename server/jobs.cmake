@@ -20,5 +20,7 @@ add_executable(rooflinectl
   ${CMAKE_CURRENT_LIST_DIR}/ctl_http.c
   ${CMAKE_CURRENT_LIST_DIR}/ctl_submit.c
   ${CMAKE_CURRENT_LIST_DIR}/ctl_list.c
+  ${CMAKE_CURRENT_LIST_DIR}/ctl_history.c
+  ${CMAKE_CURRENT_LIST_DIR}/ctl_compare.c
   ${CMAKE_CURRENT_LIST_DIR}/transcript.c)
 target_link_libraries(rooflinectl PRIVATE rl_base PkgConfig::JANSSON PkgConfig::CURL)

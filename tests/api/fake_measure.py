@@ -11,6 +11,8 @@ import sys
 import time
 
 DEVICE_ID = "GPU-00000000-test"
+TIME_S = 1e-3  # of every launch, and the driver: tests that need others import this and change them
+DRIVER = "580.1"
 UNITS = {  # kernel: flop, asked bytes
     "vector_add": (1, 3), "vector_add_stride32": (1, 3), "transpose_naive": (0, 2), "transpose_tiled": (0, 2),
     "matmul_naive": (2, 8), "matmul_tiled16": (2, 1), "block_reduction": (1, 1), "stencil_global": (6, 6),
@@ -36,7 +38,7 @@ def device():
 
 
 def environment():
-    return dict(driver_version="580.1", cuda_driver_version="13.0", cuda_runtime_version="13.0", cupti_version="13.0", hostname="node",
+    return dict(driver_version=DRIVER, cuda_driver_version="13.0", cuda_runtime_version="13.0", cupti_version="13.0", hostname="node",
                 kernel_release="6.1", ecc=True, mig="off", power_limit_w=700.0, compute_mode="default", persistence_mode="off",
                 profiling_admin_only=False, build="test", cubin="sm_90", method_version=1)
 
@@ -48,7 +50,7 @@ def times(seconds, launches):
 def state(name, ask, counted):
     row = null(["dram_per_ask", "flop_per_s", "dram_byte_per_s", "percent_of_ceiling", "bound", "advice", "advice_code",
                 "attainable_flop_per_s", "percent_of_roof"])
-    row["time_s"] = times(1e-3, 10 if name == "warm" else 1)
+    row["time_s"] = times(TIME_S, 10 if name == "warm" else 1)
     levels = ["l1", "l2", "l2_sm", "dram", "dram_read", "dram_write", "dram_settled", "dram_4n"]
     row["bytes"] = dict.fromkeys(levels, float(ask)) if counted else null(levels)
     if counted:
@@ -60,8 +62,8 @@ def state(name, ask, counted):
 
 def ceiling(name, unit, cache, value_work):
     row = null(["nominal", "nominal_of", "percent_of_nominal", "dram", "dram_per_ask"])
-    row.update(name=name, state=cache, value=value_work / 1e-3, unit=unit, method="made up", shape="grid 1, block 256",
-               time_s=times(1e-3, 10 if cache == "warm" else 1), work=value_work, sm_hz=1.98e9, memory_hz=3.2e9, reasons=[], flags=[])
+    row.update(name=name, state=cache, value=value_work / TIME_S, unit=unit, method="made up", shape="grid 1, block 256",
+               time_s=times(TIME_S, 10 if cache == "warm" else 1), work=value_work, sm_hz=1.98e9, memory_hz=3.2e9, reasons=[], flags=[])
     return row
 
 
@@ -132,8 +134,8 @@ def main():
         return 70
     for unit in list(request["kernels"]) + ["dram_copy"]:
         for cache in request["cache"]:
-            out.line("sample", unit=unit, state=cache, launches=10 if cache == "warm" else 1, times_s=[1e-3] * 10)
-    out.line("sample", unit="fp32_fma", state="warm", launches=10, times_s=[1e-3] * 10)
+            out.line("sample", unit=unit, state=cache, launches=10 if cache == "warm" else 1, times_s=[TIME_S] * 10)
+    out.line("sample", unit="fp32_fma", state="warm", launches=10, times_s=[TIME_S] * 10)
     out.line("result", run=run(request, started))
     return 0
 

@@ -19,7 +19,9 @@ import threading
 import time
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(__file__).resolve().parents[1] / "api")]
+import harness  # noqa: E402
+import varied  # noqa: E402
 from kill_test import Site, wait_for  # noqa: E402
 
 OPTIONS = None
@@ -101,6 +103,32 @@ class Commands(Ctl):
         self.assertEqual(self.ctl("ready").stdout.splitlines()[-1], "ready")
         self.assertTrue(json.loads(self.ctl("ready", "--json").stdout)["ready"])
 
+    def test_notes(self):
+        self.ctl("submit", "--wait", "--note", "first")
+        self.assertIn("first", self.ctl("note", "1").stdout)
+        done = self.ctl("note", "1", "--text", "é\x1b[31m", "--accept", "vector_add:warm,dram_copy:cold")
+        self.assertIn("accepted: vector_add warm\n", done.stdout)
+        self.assertNotIn("\x1b", done.stdout)
+        note = json.loads(self.ctl("note", "1", "--json").stdout)
+        self.assertEqual((note["version"], note["text"], len(note["accepted"])), (2, "é\x1b[31m", 2))
+        long = "x" * 4000 + "end"
+        self.assertIn(long, self.ctl("note", "1", "--text", long).stdout)
+        self.ctl("note", "1", "--text", "x" * 4097, code=64)
+
+    def test_replayed_runs_are_no_history_unless_asked_for(self):
+        self.ctl("submit", "--wait")
+        self.ctl("submit", "--wait", "--no-counters")
+        self.assertEqual(len(self.ctl("history").stdout.splitlines()), 1)
+        lines = self.ctl("history", "--source", "replayed").stdout.splitlines()
+        self.assertEqual(len(lines), 2)
+        self.assertRegex(lines[1], r"^\d{4}-\d\d-\d\d +580\.159\.04 +13\.0 +1 +1  Synthetic")
+        device = json.loads(self.ctl("devices", "--json").stdout)["items"][0]["id"]
+        trend = ("trend", "--device", device, "--kernel", "vector_add")
+        self.assertEqual(len(self.ctl(*trend).stdout.splitlines()), 2)
+        self.assertEqual(len(self.ctl(*trend, "--source", "any", "--state", "cold").stdout.splitlines()), 3)
+        self.assertEqual(json.loads(self.ctl(*trend, "--json", "--metric", "dram_bytes").stdout)["points"], [])
+        self.assertIn("no run to judge", self.ctl("compare", "driver:1", "driver:2", "--device", device).stdout)
+
     def test_errors_say_what_and_what_next(self):
         for words, code, part in (
                 (["submit", "--sizes", "huge"], 64, 'sizes is "huge"'),
@@ -112,7 +140,12 @@ class Commands(Ctl):
                 (["show", "1", "--json", "--csv"], 64, "Only one"), (["cancel", "9"], 66, "no job 9"),
                 (["jobs", "--wait"], 64, "no option --wait"), (["jobs", "1"], 64, "no argument"), (["frob"], 64, "frob"),
                 (["jobs", "--limit", "0"], 64, "limit"), (["jobs", "--frob"], 64, "--frob"), (["jobs", "-x"], 64, "-x"),
-                (["runs", "--since", "yesterday"], 64, "since"), (["jobs", "--state"], 64, "needs a value"), ([], 64, "command")):
+                (["runs", "--since", "yesterday"], 64, "since"),
+                (["compare", "run:1"], 64, "two sides"), (["compare", "run:1", "run:2", "run:3"], 64, "one word too many"), (["compare", "run:1", "run:2"], 66, "no run 1"),
+                (["compare", "run:1", "new"], 64, "head"), (["compare", "run:1", "run:2", "--fail-on", "faster"], 64, "faster"), (["show", "1", "2"], 64, "one word too many"),
+                (["trend", "--device", "x"], 64, "--kernel"), (["trend", "--device", "x", "--kernel", "y"], 66, '"y"'), (["note", "9"], 66, "no run 9"),
+                (["note", "1", "--accept", "a:warm"], 64, "--text"), (["note", "1", "--text", "t", "--accept", "a"], 64, "KERNEL:STATE"),
+                (["note", "9", "--text", "t"], 66, "no run 9"), (["history", "--since", "x"], 64, "since"), (["jobs", "--fail-on", "slower"], 64, "no option"), (["jobs", "--state"], 64, "needs a value"), ([], 64, "command")):
             done = self.ctl(*words, code=code)
             self.assertIn(part, done.stderr, words)
             self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
@@ -166,6 +199,38 @@ class Commands(Ctl):
             Other.body = b"{}"
             self.ctl("ready", "--url", f"http://127.0.0.1:{server.server_port}", url=False, code=69)
             server.shutdown()
+
+
+class Compare(unittest.TestCase):
+    """Exit codes of compare over runs whose times are known."""
+
+    def ctl(self, *words, code=0):
+        done = subprocess.run([str(OPTIONS.bin / "rooflinectl"), "--url", f"http://127.0.0.1:{self.site.daemon.port}", "compare", *words],
+                              capture_output=True, text=True, timeout=60, env=environment(), stdin=subprocess.DEVNULL)
+        self.assertEqual(done.returncode, code, f"{words}\n{done.stdout}\n{done.stderr}")
+        return done.stdout
+
+    def test_exit_codes(self):
+        harness.BIN = str(OPTIONS.bin / "rooflined")
+        self.site = varied.Varied()
+        self.addCleanup(self.site.close)
+        times = [1e-3 * (1 + 0.0003 * step) for step in (0, 3, 1, 4, 2, 5, 1.5, 3.5)]
+        first = self.site.run(times[0], "580.1")
+        one = f"run:{first}"
+        self.ctl(one, f"run:{self.site.run(times[1], '580.1')}", "--fail-on", "slower", code=2)
+        self.site.runs(times[2:], "580.1")
+        self.site.runs([1.05 * time for time in times], "590.2")
+        old, new = ("driver:580.1", "driver:590.2"), ("driver:590.2", "driver:580.1")
+        device = ("--device", varied.DEVICE)
+        text = self.ctl(*old, *device, "--fail-on", "slower", code=1)
+        self.assertIn("The machine as a whole is slower", text)
+        self.assertRegex(text, r"vector_add +warm +slower +\+5\.00 %  same +\+0\.00 %  machine")
+        self.assertIn("dram_copy", text)
+        self.ctl(*old, *device)
+        self.ctl(*new, *device, "--fail-on", "slower")
+        self.assertEqual(json.loads(self.ctl(*old, *device, "--fail-on", "slower", "--json", code=1))["outcome"], "slower")
+        self.ctl("driver:1", "driver:580.1", *device, "--fail-on", "slower", code=2)
+        self.ctl(one, "run:999", "--fail-on", "slower", code=66)
 
 
 class Ends(Ctl):

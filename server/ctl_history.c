@@ -1,0 +1,187 @@
+/* rooflinectl history, trend, note: what many runs say together, and what people say about one. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/ctl.h"
+#include "server/transcript.h"
+
+#define ANSWER_MAX (64u * 1024u * 1024u)
+
+struct filter {
+    const char *name, *value;
+};
+
+/* Asks for path with filters: prints the answer as it is under --json, else *ret is it; NULL: printed. */
+static int ask(struct ctl_http *http, const struct ctl_options *options, const char *path, const struct filter *filters,
+               size_t count, json_t **ret, struct rl_err *err)
+{
+    struct rl_buf address;
+    int result;
+    *ret = NULL;
+    rl_buf_init(&address, 8192);
+    rl_buf_puts(&address, path);
+    for (size_t i = 0; i < count; i++)
+        ctl_query(&address, filters[i].name, filters[i].value);
+    if (address.failed)
+        result = rl_fail(err, RL_E_USAGE, NULL, "The filters are too long.");
+    else if (options->json)
+        result = ctl_print_answer(http, address.data, err);
+    else
+        result = ctl_http_get_json(http, address.data, ret, err);
+    rl_buf_free(&address);
+    return result;
+}
+
+static void print_cells(const json_t *row)
+{
+    size_t i;
+    json_t *cell;
+    json_array_foreach(json_object_get(row, "cells"), i, cell)
+    {
+        printf("%-10s  %-15s %-8s %7lld %7lld  %s\n", ctl_member(cell, "day"), ctl_member(row, "driver"),
+               ctl_member(row, "cuda"), (long long)json_integer_value(json_object_get(cell, "counter_backed")),
+               (long long)json_integer_value(json_object_get(cell, "timed_only")),
+               ctl_member(json_object_get(row, "device"), "name"));
+    }
+}
+
+int ctl_history(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err)
+{
+    const struct filter filters[] = {
+        {"device", options->device}, {"source", options->source}, {"since", options->since}, {"until", options->until}};
+    json_t *matrix, *row;
+    size_t i;
+    if (ask(http, options, "/api/v1/history", filters, sizeof filters / sizeof filters[0], &matrix, err) != 0)
+        return -1;
+    if (matrix != NULL)
+        printf("%-10s  %-15s %-8s %7s %7s  %s\n", "DAY", "DRIVER", "CUDA", "COUNTED", "TIMED", "DEVICE");
+    json_array_foreach(json_object_get(matrix, "rows"), i, row) print_cells(row);
+    json_decref(matrix);
+    return 0;
+}
+
+/* A number as text, "-" when unknown. */
+static const char *number(const json_t *value, char text[32])
+{
+    if (json_is_number(value))
+        snprintf(text, 32, "%.6g", json_number_value(value));
+    else
+        snprintf(text, 32, "-");
+    return text;
+}
+
+static void print_point(const json_t *point)
+{
+    char median[32], low[32], high[32];
+    const json_t *band = json_object_get(point, "band");
+    const char *mark = json_is_true(json_object_get(point, "accepted"))  ? "accepted"
+                       : json_is_true(json_object_get(point, "outside")) ? "outside"
+                                                                         : "";
+    printf("%-10s  %-15s %-8s %5lld %12s %12s %12s  %s\n", ctl_member(point, "day"), ctl_member(point, "driver"),
+           ctl_member(point, "cuda"), (long long)json_integer_value(json_object_get(point, "runs")),
+           number(json_object_get(point, "median"), median), number(json_object_get(band, "low"), low),
+           number(json_object_get(band, "high"), high), mark);
+}
+
+int ctl_trend(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err)
+{
+    const struct filter filters[] = {{"device", options->device}, {"kernel", options->kernel},
+                                     {"state", options->state},   {"metric", options->metric},
+                                     {"sizes", options->sizes},   {"source", options->source},
+                                     {"driver", options->driver}, {"cuda", options->cuda},
+                                     {"since", options->since},   {"until", options->until}};
+    json_t *trend, *point;
+    size_t i;
+    if (options->device == NULL || options->kernel == NULL)
+        return rl_fail(err, RL_E_USAGE, NULL, "trend needs --device and --kernel.");
+    if (ask(http, options, "/api/v1/trend", filters, sizeof filters / sizeof filters[0], &trend, err) != 0)
+        return -1;
+    if (trend != NULL) {
+        printf("%s of %s %s in %s; band: what is usual\n", ctl_member(trend, "metric"), ctl_member(trend, "kernel"),
+               ctl_member(trend, "state"), ctl_member(trend, "unit"));
+        printf("%-10s  %-15s %-8s %5s %12s %12s %12s\n", "DAY", "DRIVER", "CUDA", "RUNS", "MEDIAN", "BAND FROM", "TO");
+    }
+    json_array_foreach(json_object_get(trend, "points"), i, point) print_point(point);
+    json_decref(trend);
+    return 0;
+}
+
+/* "KERNEL:STATE,KERNEL:STATE" as the body's list. */
+static json_t *accepted_of(const char *text, struct rl_err *err)
+{
+    json_t *list = json_array();
+    for (const char *at = text; at != NULL;) {
+        size_t len = strcspn(at, ","), name = strcspn(at, ":");
+        json_t *item = name > 0 && name + 1 < len
+                           ? json_pack("{s:s%, s:s%}", "kernel", at, name, "state", at + name + 1, len - name - 1)
+                           : NULL;
+        if (json_array_append_new(list, item) != 0) {
+            rl_fail(err, RL_E_USAGE, "--accept", "--accept \"%s\" is not a list of KERNEL:STATE.", text);
+            json_decref(list);
+            return NULL;
+        }
+        at = at[len] == ',' ? at + len + 1 : NULL;
+    }
+    return list;
+}
+
+static int write_note(struct ctl_http *http, const struct ctl_options *options, const char *path, struct rl_buf *out,
+                      struct rl_err *err)
+{
+    json_t *accepted = options->accept != NULL ? accepted_of(options->accept, err) : json_array();
+    if (accepted == NULL)
+        return -1;
+    json_t *body = json_pack("{s:s, s:o}", "text", options->text, "accepted", accepted);
+    char *text = body != NULL ? json_dumps(body, JSON_COMPACT) : NULL;
+    json_decref(body);
+    if (text == NULL)
+        return rl_fail(err, RL_E_USAGE, "--text", "The value of --text is not UTF-8.");
+    int result = ctl_http_send(http, "PUT", path, text, NULL, out, NULL, err);
+    free(text);
+    return result;
+}
+
+static void print_note(const json_t *note)
+{
+    const json_t *text = json_object_get(note, "text");
+    size_t i;
+    json_t *accepted;
+    if (json_integer_value(json_object_get(note, "version")) == 0) {
+        puts("no note");
+        return;
+    }
+    printf("%s by %s\n", ctl_member(note, "changed_at"), ctl_member(note, "principal"));
+    struct rl_buf clean; /* a note may be longer than what ctl_text takes */
+    rl_buf_init(&clean, ANSWER_MAX);
+    transcript_escape(&clean, json_string_value(text), json_string_length(text), true);
+    if (clean.len > 0)
+        puts(clean.data);
+    rl_buf_free(&clean);
+    json_array_foreach(json_object_get(note, "accepted"), i, accepted)
+    {
+        printf("accepted: %s %s\n", ctl_member(accepted, "kernel"), ctl_member(accepted, "state"));
+    }
+}
+
+int ctl_note(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err)
+{
+    char path[64];
+    struct rl_buf out;
+    json_t *note = NULL;
+    if (options->accept != NULL && options->text == NULL)
+        return rl_fail(err, RL_E_USAGE, "--accept", "--accept is written with a note: give --text as well.");
+    snprintf(path, sizeof path, "/api/v1/runs/%.24s/note", options->argument);
+    rl_buf_init(&out, ANSWER_MAX);
+    int result = options->text != NULL ? write_note(http, options, path, &out, err)
+                                       : ctl_http_send(http, "GET", path, NULL, NULL, &out, NULL, err);
+    if (result == 0)
+        result = ctl_http_parse(http, &out, &note, err);
+    if (result == 0 && options->json)
+        result = ctl_print(&out, err);
+    else if (result == 0)
+        print_note(note);
+    json_decref(note);
+    rl_buf_free(&out);
+    return result;
+}

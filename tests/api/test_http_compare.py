@@ -1,0 +1,96 @@
+"""Comparisons over HTTP: both kinds of sides, verdicts of runs whose times are known, and sides that make no sense."""
+import unittest
+
+import varied
+
+OLD, NEW = "580.1", "590.2"
+SPREAD = [1e-3 * (1 + 0.0003 * step) for step in (0, 3, 1, 4, 2, 5, 1.5, 3.5)]
+
+
+class Compare(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.site = varied.Varied()
+        cls.old = cls.site.runs(SPREAD, OLD)
+        cls.new = cls.site.runs([1.1 * time for time in SPREAD], NEW)
+        cls.get = cls.site.daemon.get
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.site.close()
+
+    def compare(self, base, head, more=""):
+        return self.site.ok("/api/v1/compare?base=%s&head=%s%s" % (base, head, more))
+
+    @staticmethod
+    def named(runs):
+        return ",".join("run:" + run for run in runs)
+
+    def test_drivers(self):
+        answer = self.compare("driver:" + OLD, "driver:%s,cuda:13.0" % NEW, "&device=" + varied.DEVICE)
+        self.assertEqual((answer["outcome"], answer["comparable"]), ("slower", True))
+        self.assertEqual((answer["base"]["runs"], answer["head"]["runs"]), (self.old[::-1], self.new[::-1]))
+        self.assertEqual((answer["base"]["drivers"], answer["head"]["drivers"]), (OLD, NEW))
+        # Everything became slower together: one change of the machine.
+        self.assertEqual((answer["machine"]["time_verdict"], answer["regressions"]), ("slower", 1))
+        self.assertAlmostEqual(answer["machine"]["ratio"], 1.1, places=3)
+        self.assertEqual(len(answer["rows"]), 2 * len(varied.KERNELS))
+        for row in answer["rows"]:
+            self.assertEqual((row["time_verdict"], row["cause"], row["time_s"]["method"]), ("slower", "machine", "rank"))
+            self.assertEqual((row["bytes_verdict"], row["dram_bytes"]["difference"]), ("same", 0))
+            self.assertAlmostEqual(row["time_s"]["ratio"], 1.1, places=3)
+        self.assertEqual({ceiling["time_verdict"] for ceiling in answer["ceilings"]}, {"slower"})
+
+    def test_the_other_way_round(self):
+        answer = self.compare("driver:" + NEW, "driver:" + OLD, "&device=" + varied.DEVICE)
+        self.assertEqual((answer["outcome"], answer["machine"]["time_verdict"], answer["improvements"]), ("not_slower", "faster", 1))
+
+    def test_named_runs_beside_a_driver(self):
+        answer = self.compare(self.named(self.old), "driver:" + NEW)  # of the named runs' device
+        self.assertEqual((answer["outcome"], answer["base"]["runs"]), ("slower", self.old[::-1]))
+
+    def test_few_runs_are_judged_by_history(self):
+        answer = self.compare(self.named(self.old[:2]), self.named(self.new[:2]))
+        self.assertEqual(answer["outcome"], "slower")
+        self.assertEqual({row["time_s"]["method"] for row in answer["rows"]}, {"history"})
+        same = self.compare(self.named(self.old[0:4]), self.named(self.old[4:8]))
+        self.assertEqual({row["time_verdict"] for row in same["rows"]}, {"same"})
+        self.assertEqual(same["outcome"], "not_slower")
+
+    def test_what_cannot_be_judged_is_said(self):
+        answer = self.compare("driver:1.2.3", "driver:" + OLD, "&device=" + varied.DEVICE)
+        self.assertEqual((answer["outcome"], answer["comparable"], answer["rows"]), ("undecided", False, []))
+        self.assertEqual(answer["not_comparable"][0]["field"], "base")
+        answer = self.compare("driver:" + OLD, "driver:" + NEW, "&device=%s&source=replayed" % varied.DEVICE)
+        self.assertEqual([note["field"] for note in answer["not_comparable"]], ["base", "head"])
+        answer = self.compare("driver:" + OLD, "driver:" + NEW, "&device=%s&sizes=scaled" % varied.DEVICE)
+        self.assertFalse(answer["comparable"])
+        answer = self.compare("run:" + self.old[0], "run:" + self.old[0])
+        self.assertIn("both sides", " ".join(note["sentence"] for note in answer["warnings"]))
+
+    def test_equal_questions_have_equal_answers(self):
+        path = "/api/v1/compare?base=%s&head=driver:%s" % (self.named(self.old[:3]), NEW)
+        self.assertEqual(self.get(path).body, self.get(path).body)
+        other = "/api/v1/compare?base=%s&head=driver:%s" % (self.named(self.old[2::-1]), NEW)
+        self.assertEqual(self.get(path).json["rows"], self.get(other).json["rows"])
+
+    def test_sides_that_make_no_sense(self):
+        good = "run:" + self.old[0]
+        for side in ("", "run:", "run:x", "run:0", "run:-1", "run:01", "run:1,,run:2", "run:1,", "run:1,run:1", "run:1,driver:2", "driver:", "cuda:13.0",
+                     "driver:1,driver:2", "driver:1,cuda:", "driver:" + "x" * 33, "driver:1,cuda:" + "1" * 17, "run:99999999999999999999", "runs:1", "1", "run:1%202",
+                     "driver:5%C3%A9", "run:" + "9" * 40, self.named(str(i) for i in range(1, 32)), "x" * 800):
+            for name, query in (("base", "base=%s&head=%s" % (side, good)), ("head", "base=%s&head=%s" % (good, side))):
+                answer = self.get("/api/v1/compare?%s&device=%s" % (query, varied.DEVICE))
+                self.assertEqual((answer.status, answer.code, answer.json["error"]["field"]), (400, "bad_field", name), (side, answer.body))
+        for query, status, code, field in (
+                ("", 400, "bad_field", "base"), ("base=" + good, 400, "bad_field", "head"), ("head=" + good, 400, "bad_field", "base"),
+                ("base=driver:1&head=driver:2", 400, "bad_field", "device"), ("base=run:999&head=" + good, 404, "not_found", None),
+                ("base=%s&head=%s&sizes=huge" % (good, good), 400, "bad_field", "sizes"), ("base=%s&head=%s&source=x" % (good, good), 400, "bad_field", "source"),
+                ("base=%s&head=%s&device=" % (good, good), 400, "bad_field", "device"), ("base=%s&head=%s&base=%s" % (good, good, good), 400, "bad_request", "base"),
+                ("base=%s&head=%s&limit=3" % (good, good), 400, "unknown_field", "limit")):
+            answer = self.get("/api/v1/compare?" + query)
+            self.assertEqual((answer.status, answer.code, answer.json["error"].get("field")), (status, code, field), (query, answer.body))
+
+
+if __name__ == "__main__":
+    unittest.main()
