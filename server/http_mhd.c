@@ -123,10 +123,15 @@ static struct MHD_Response *stream_response(const struct exchange *exchange, str
     rl_buf_init(&sending->piece, HTTP_ANSWER_MAX);
     struct MHD_Response *response =
         MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, SEND_BLOCK, send_piece, sending, sending_free);
-    if (response)
-        answer->stream = (struct http_stream){0};
-    else
+    if (!response) {
         free(sending);
+        return NULL;
+    }
+    answer->stream = (struct http_stream){0};
+    /* To HEAD the library would send the last chunk of a chunked body (0.9.75, 2026-11-29): no body is announced then,
+     * and the connection ends. */
+    if (exchange->request.method == HTTP_HEAD)
+        MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
     return response;
 }
 

@@ -16,7 +16,8 @@ function isExcepted(promise) {
 }
 
 const READS = ["/api/v1/jobs", "/api/v1/jobs/{id}", "/api/v1/jobs/{id}/transcript", "/api/v1/runs", "/api/v1/runs/{id}", "/api/v1/runs/{id}.csv", "/api/v1/runs/{id}/table",
-  "/api/v1/runs/{id}/samples", "/api/v1/devices", "/api/v1/kernels", "/api/v1/openapi.json", "/healthz", "/readyz", "/metrics", "/"];
+  "/api/v1/runs/{id}/samples", "/api/v1/runs/{id}/note", "/api/v1/runs/{id}/predictions", "/api/v1/runs.json", "/api/v1/runs.csv", "/api/v1/history", "/api/v1/trend",
+  "/api/v1/compare", "/api/v1/devices", "/api/v1/kernels", "/api/v1/openapi.json", "/healthz", "/readyz", "/metrics", "/"];
 const BODIES = [
   {suite: "verify"},
   {suite: "verify", cache: ["cold"], kernels: ["vector_add", "transpose_naive"], note: "<b>cold</b> only"},
@@ -25,7 +26,9 @@ const BODIES = [
 ];
 
 function documentTests(daemon, document, ids) {
-  const real = (path) => path.replace("{id}", path.startsWith("/api/v1/jobs") ? ids.job : ids.run);
+  const needed = {"/api/v1/trend": `?device=${ids.device}&kernel=vector_add&source=any`, "/api/v1/compare": `?base=run:${ids.run}&head=run:${ids.other}`};
+  const bare = (path) => path.replace("{id}", path.startsWith("/api/v1/jobs") ? ids.job : ids.run);
+  const real = (path) => bare(path) + (needed[path] ?? "");
   const get = async (path, more, method = "GET") => {
     const answer = await daemon.ask(method, more?.path ?? real(path), more);
     document.check(method === "HEAD" ? "GET" : method, path, answer);
@@ -34,7 +37,7 @@ function documentTests(daemon, document, ids) {
   const each = (name, body) => test(name, async () => {
     for (const path of READS) if (document.json.paths[path]) await body(path);
   });
-  return {get, each, real};
+  return {get, each, real, bare};
 }
 
 async function reads(daemon, document, ids) {
@@ -66,9 +69,9 @@ async function reads(daemon, document, ids) {
 }
 
 async function errors(daemon, document, ids) {
-  const {get, each, real} = documentTests(daemon, document, ids);
+  const {get, each, real, bare} = documentTests(daemon, document, ids);
   await each("an unknown parameter is 400 and named", async (path) => {
-    const answer = await get(path, {path: `${real(path)}?nonsense=1`});
+    const answer = await get(path, {path: `${bare(path)}?nonsense=1`});
     assert.deepEqual([answer.status, answer.json.error.field], [400, "nonsense"], path);
   });
   await each("a wrong Host is 403", async (path) => assert.equal((await get(path, {headers: {Host: "example.org"}})).status, 403, path));
@@ -80,17 +83,74 @@ async function errors(daemon, document, ids) {
     if (path.includes("{id}")) assert.equal((await get(path, {path: path.replace("{id}", "999999")})).status, 404, path);
   });
   await each("another method is 405 with Allow", async (path) => {
-    const answer = await daemon.ask("PUT", real(path), {headers: JSON_TYPE, body: "{}"});
+    const other = document.json.paths[path].put ? "POST" : "PUT";
+    const answer = await daemon.ask(other, real(path), {headers: JSON_TYPE, body: "{}"});
     assert.equal(answer.status, 405, path);
     assert.ok(answer.headers.allow, path);
     // described by every operation's default
     document.check("GET", path, answer);
     if (path === "/api/v1/jobs") document.check("POST", path, answer);
     if (path === "/api/v1/jobs/{id}") document.check("DELETE", path, answer);
+    if (path === "/api/v1/runs/{id}/note") document.check("PUT", path, answer);
   });
   await each("HEAD has GET's head and no body", async (path) => {
     const answer = await daemon.ask("HEAD", real(path));
     assert.deepEqual([answer.status, answer.text], [200, ""], path);
+  });
+}
+
+async function history(daemon, document, ids) {
+  const {get} = documentTests(daemon, document, ids);
+  await test("history, trends and comparisons are as described, whatever is asked", async () => {
+    for (const query of ["source=replayed", `source=any&device=${ids.device}`, "since=2026-01-01&until=2026-02-01", "device=none"])
+      assert.equal((await get("/api/v1/history", {path: `/api/v1/history?${query}`})).status, 200, query);
+    for (const query of ["state=cold", "metric=dram_bytes", "metric=dram_per_ask", "metric=percent_of_ceiling", "sizes=scaled", "driver=1&cuda=2", "method_version=1"])
+      assert.equal((await get("/api/v1/trend", {path: `/api/v1/trend?device=${ids.device}&kernel=vector_add&source=any&${query}`})).status, 200, query);
+    assert.equal((await get("/api/v1/trend", {path: `/api/v1/trend?device=${ids.device}&kernel=fp32_fma&source=any`})).json.metric, "value");
+    assert.equal((await get("/api/v1/trend", {path: `/api/v1/trend?device=${ids.device}&kernel=saxpy`})).status, 404);
+    for (const query of [`base=driver:1&head=driver:2&device=${ids.device}`, `base=run:${ids.run}&head=driver:580.159.04&source=any`, `base=run:${ids.run}&head=run:${ids.timed}`])
+      assert.equal((await get("/api/v1/compare", {path: `/api/v1/compare?${query}`})).status, 200, query);
+    assert.equal((await get("/api/v1/compare", {path: `/api/v1/compare?base=run:999999&head=run:${ids.run}`})).status, 404);
+    assert.equal((await get("/api/v1/compare", {path: "/api/v1/compare?base=new&head=old"})).status, 400);
+  });
+  await test("predictions are scored, and a selection is exported", async () => {
+    const {json} = await get("/api/v1/runs/{id}/predictions", {path: `/api/v1/runs/${ids.predicted}/predictions`});
+    assert.equal(json.predicted, 1);
+    for (const query of ["outcome=any", "counters=timed-only", "source=measured"]) {
+      const listed = (await daemon.ask("GET", `/api/v1/runs?limit=200&${query}`)).json.items.map(({id}) => id);
+      assert.deepEqual((await get("/api/v1/runs.json", {path: `/api/v1/runs.json?${query}`})).json.items.map(({id}) => id), listed, query);
+      assert.equal((await get("/api/v1/runs.csv", {path: `/api/v1/runs.csv?${query}`})).status, 200);
+    }
+  });
+  await notes(daemon, document, ids);
+}
+
+async function notes(daemon, document, ids) {
+  const path = "/api/v1/runs/{id}/note";
+  const put = async (body, headers = {}, id = ids.run) => {
+    const answer = await daemon.ask("PUT", `/api/v1/runs/${id}/note`, {headers: {...JSON_TYPE, ...headers}, body: typeof body === "string" ? body : JSON.stringify(body)});
+    document.check("PUT", path, answer);
+    return answer;
+  };
+  const request = document.compile("#/components/schemas/NoteRequest");
+  await test("a note is written against the version that was read", async () => {
+    const read = await daemon.ask("GET", `/api/v1/runs/${ids.run}/note`);
+    const body = {text: "<b>é</b>", accepted: [{kernel: "vector_add", state: "warm"}]};
+    assert.ok(request(body));
+    const written = await put(body, {"If-Match": read.headers.etag});
+    assert.deepEqual([written.status, written.json.text, written.json.version], [200, body.text, read.json.version + 1]);
+    assert.equal((await put(body, {"If-Match": read.headers.etag})).status, 412);
+  });
+  await test("a wrong note is 400, a long one 413, another type 415, no such run 404, an unknown token 401, a foreign Origin 403", async () => {
+    for (const body of [{}, {text: 1}, {text: "", more: 1}, {text: "", accepted: [{kernel: "vector_add"}]}, {text: "", accepted: [{kernel: "vector_add", state: "hot"}]}]) {
+      assert.equal((await put(body)).status, 400, JSON.stringify(body));
+      assert.equal(request(body), false, JSON.stringify(body));
+    }
+    assert.equal((await put({text: "x".repeat(70000)})).status, 413);
+    assert.equal((await put({text: ""}, {"Content-Type": "text/plain"})).status, 415);
+    assert.equal((await put({text: ""}, {}, "999999")).status, 404);
+    assert.equal((await put({text: ""}, {Authorization: "Bearer wrong"})).status, 401);
+    assert.equal((await put({text: ""}, {Origin: "http://example.org"})).status, 403);
   });
 }
 
@@ -215,10 +275,15 @@ export async function apiTests() {
       const job = await submit(daemon, body);
       ids.job ??= job.id;
       ids.run ??= job.run;
+      if (job.run !== ids.run) ids.other ??= job.run;
+      if (!job.counters) ids.timed = job.run;
+      if (body.predictions) ids.predicted = job.run;
     }
+    ids.device = (await daemon.ask("GET", "/api/v1/devices")).json.items[0].id;
   });
   await reads(daemon, document, ids);
   await errors(daemon, document, ids);
+  await history(daemon, document, ids);
   await posts(daemon, document);
   await queue(document);
   await nothingThere(document);
