@@ -213,6 +213,23 @@ CREATE TABLE prediction (
     CHECK ((dram_per_ask IS NULL) = (found IS NULL) AND (found IS NULL) = (why IS NOT NULL))
 ) STRICT, WITHOUT ROWID;
 
+-- What was said with the jobs that are there, scored as said.c does it.
+INSERT INTO note (run_id, version, text, principal, changed_at_ms)
+    SELECT run.id, 1, json_extract(job.spec, '$.note'), job.principal, job.ended_at_ms
+    FROM run JOIN job ON job.id = run.job_id WHERE length(json_extract(job.spec, '$.note')) > 0;
+INSERT INTO prediction (run_id, unit_id, said, state, dram_per_ask, found, why)
+    SELECT id, unit_id, said, state, ratio,
+           CASE WHEN ratio > 1.15 THEN 'above' WHEN ratio < 0.85 THEN 'below' WHEN ratio IS NOT NULL THEN 'near' END,
+           CASE WHEN ratio IS NULL THEN 'not known in this run' END
+    FROM (SELECT run.id AS id, unit.id AS unit_id, p.value AS said,
+                 CASE WHEN cold.dram_per_ask IS NOT NULL THEN 'cold' WHEN warm.dram_per_ask IS NOT NULL THEN 'warm'
+                      WHEN cold.run_id IS NULL AND warm.run_id IS NOT NULL THEN 'warm' ELSE 'cold' END AS state,
+                 coalesce(cold.dram_per_ask, warm.dram_per_ask) AS ratio
+          FROM run JOIN job ON job.id = run.job_id, json_each(job.spec, '$.predictions') AS p
+               JOIN unit ON unit.name = p.key AND unit.kind = 'kernel'
+               LEFT JOIN run_row AS cold ON cold.run_id = run.id AND cold.unit_id = unit.id AND cold.state = 'cold'
+               LEFT JOIN run_row AS warm ON warm.run_id = run.id AND warm.unit_id = unit.id AND warm.state = 'warm');
+
 -- The bytes that a run was imported from: the same bytes are the same run.
 CREATE TABLE run_import (
     sha256 TEXT NOT NULL PRIMARY KEY CHECK (length(sha256) = 64),

@@ -164,7 +164,7 @@ static char *dump(struct fixture *f, const char *table)
 
     rl_buf_init(&text, 1 << 22);
     snprintf(sql, sizeof sql,
-             strcmp(table, "run_row") == 0 || strcmp(table, "trend_day") == 0
+             strcmp(table, "run_fact") != 0 && strcmp(table, "series_day") != 0
                  ? "SELECT name, kind, t.* FROM %s AS t JOIN unit ON unit.id = unit_id ORDER BY 1, 2, 3, 4, 5, 6, 7"
                  : "SELECT 1, 2, * FROM %s ORDER BY 1, 2, 3, 4",
              table);
@@ -290,12 +290,24 @@ static struct rl_run *parse_run(const char *text)
     return run;
 }
 
+static void add_run_of(struct fixture *f, const struct rl_run *run, const char *spec)
+{
+    struct store_job_new job = new_job(run->device.id);
+    struct store_run_new new = {.run = run, .document = "{\"suite\":\"verify\"}"};
+    struct store_transition t = {.from = JOB_RUNNING, .to = JOB_DONE, .now_ms = T0, .run = &new};
+
+    job.spec = spec;
+    OK(f, store_job_add(f->store, &job, &t.id, NULL, &f->err));
+    OK(f, step(f, t.id, JOB_QUEUED, JOB_RUNNING));
+    OK(f, store_job_transition(f->store, &t, NULL, &f->err));
+}
+
 /* Nothing is lost, and what is new is exactly what storing the same runs makes today. */
 static void version_1_becomes_what_storing_would_have_made(void **state)
 {
-    static const char *const tables[] = {"run_row", "run_fact", "trend_day", "series_day"};
+    static const char *const tables[] = {"run_row", "run_fact", "trend_day", "series_day", "prediction"};
     struct fixture *f = *state;
-    char *documents[4], *transcript, *migrated[4], sql[128];
+    char *documents[4], *specs[4], *transcript, *migrated[5], sql[128];
     struct rl_buf out;
 
     unpack_database(f);
@@ -308,6 +320,8 @@ static void version_1_becomes_what_storing_would_have_made(void **state)
     for (int i = 0; i < 4; i++) {
         snprintf(sql, sizeof sql, "SELECT document FROM run_document WHERE run_id = %d", i + 1);
         documents[i] = old_text(f->path, sql);
+        snprintf(sql, sizeof sql, "SELECT spec FROM job WHERE id = %d", i + 1);
+        specs[i] = old_text(f->path, sql);
     }
     transcript = old_text(f->path, "SELECT text FROM job_transcript WHERE job_id = 2");
     open_fixture(f);
@@ -317,8 +331,11 @@ static void version_1_becomes_what_storing_would_have_made(void **state)
         rl_buf_clear(&out);
         OK(f, store_run_document(f->store, i + 1, &out, &f->err));
         assert_string_equal(out.data, documents[i]);
-        migrated[i] = dump(f, tables[i]);
     }
+    for (int i = 0; i < 5; i++)
+        migrated[i] = dump(f, tables[i]);
+    assert_int_equal(query_int(f, "SELECT count(*) FROM note WHERE run_id = 1 AND text = 'before the update'"), 1);
+    assert_int_equal(query_int(f, "SELECT count(*) FROM note"), 1);
     rl_buf_clear(&out);
     OK(f, store_transcript(f->store, 2, &out, &f->err));
     assert_string_equal(out.data, transcript);
@@ -335,11 +352,12 @@ static void version_1_becomes_what_storing_would_have_made(void **state)
 
         if (i == 0)
             OK(f, put_device(f, run->device.id, run->device.name, 0));
-        add_run(f, run);
+        add_run_of(f, run, specs[i]);
         rl_run_free(run);
         free(documents[i]);
+        free(specs[i]);
     }
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         char *stored = dump(f, tables[i]);
 
         assert_true(strlen(stored) > 20);
