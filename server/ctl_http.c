@@ -258,10 +258,9 @@ static void not_answered(const struct ctl_http *http, CURLcode code, struct rl_e
     curl_off_t connected = 0;
     curl_easy_getinfo(http->curl, CURLINFO_OS_ERRNO, &system_error);
     curl_easy_getinfo(http->curl, CURLINFO_CONNECT_TIME_T, &connected);
-    /* libcurl speaks of "localhost port 80" where it has a path */
-    const char *why = http->by_path && system_error != 0        ? strerror((int)system_error)
-                      : http->by_path || http->error[0] == '\0' ? curl_easy_strerror(code)
-                                                                : http->error;
+    const char *why = http->error[0] != '\0' ? http->error : curl_easy_strerror(code);
+    if (http->by_path && system_error != 0) /* libcurl speaks of "localhost port 80" where it has a path */
+        why = strerror((int)system_error);
     if (code == CURLE_OPERATION_TIMEDOUT && connected > 0)
         rl_fail(err, RL_E_UNREACHABLE, NULL,
                 "rooflined at %s took the connection and did not answer within %" PRId64

@@ -129,8 +129,12 @@ bool rl_code_is_counters(enum rl_code code)
 
 int rl_err_print(const char *program, const struct rl_err *err)
 {
+    return rl_err_print_action(program, err, rl_code_next_action(err->code));
+}
+
+int rl_err_print_action(const char *program, const struct rl_err *err, const char *action)
+{
     char line[sizeof err->message + 512];
-    const char *action = rl_code_next_action(err->code);
     snprintf(line, sizeof line, "%s: %s%s%s%s", program, err->message, action[0] ? " (" : "", action,
              action[0] ? ")" : "");
     /* One line whatever a quoted value holds, and nothing that a terminal would obey. */

@@ -43,5 +43,7 @@ bool rl_code_is_counters(enum rl_code code);
 
 /* Prints "program: message (next action)" as one line on stderr and returns the exit code. */
 int rl_err_print(const char *program, const struct rl_err *err);
+/* The same with another next action: that of a program whose user does it in another way. */
+int rl_err_print_action(const char *program, const struct rl_err *err, const char *action);
 
 #endif

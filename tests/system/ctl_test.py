@@ -167,9 +167,39 @@ class Commands(Ctl):
     def test_unreachable_is_69(self):
         done = self.ctl("jobs", "--url", "http://127.0.0.1:1", url=False, code=69)
         self.assertIn("http://127.0.0.1:1", done.stderr)
-        self.assertIn("at /nonexistent:", self.ctl("jobs", "--unix", "/nonexistent", url=False, code=69).stderr)
+        self.assertIn("at /nonexistent: No such file or directory.", self.ctl("jobs", "--unix", "/nonexistent", url=False, code=69).stderr)
+        self.assertNotIn("localhost", self.ctl("jobs", "--unix", tempfile.gettempdir(), url=False, code=69).stderr)
         self.ctl("jobs", "--url", "ftp://127.0.0.1", url=False, code=64)
         self.ctl("jobs", "--token-file", "/nonexistent", code=74)
+
+    def test_an_address_that_cannot_be_one_is_64_and_not_quoted(self):
+        for url in ("", "http://", "http://127.0.0.1:99999", "http://127.0.0.1:0", "http://u:secret@127.0.0.1", "http://u:secret@127.0.0.1:x",
+                    "http://u:secret@127.0.0.1:99999", "http://127.0.0.1/?a=secret"):
+            error = self.ctl("jobs", f"--url={url}", url=False, code=64).stderr
+            self.assertNotIn("secret", error)
+            self.assertIn("--url is not an address", error)
+            self.assertEqual(error.count("\n"), 1)
+        self.assertNotIn("secret", self.ctl("jobs", url=False, code=64, ROOFLINED_URL="http://u:secret@127.0.0.1").stderr)
+        self.ctl("jobs", "--unix=", url=False, code=64)
+        for timeout in ("0", "x", "86401"):
+            self.ctl("jobs", "--timeout", timeout, code=64)
+
+    def test_a_stopped_daemon_is_told_as_that(self):
+        self.site.daemon.send_signal(signal.SIGSTOP)
+        self.addCleanup(self.site.daemon.send_signal, signal.SIGCONT)
+        self.assertIn("did not answer within 1 s (--timeout)", self.ctl("jobs", "--timeout", "1", code=69).stderr)
+
+    def test_what_to_do_is_told_in_words_of_this_program(self):
+        token = pathlib.Path(tempfile.mkdtemp(), "token")
+        self.addCleanup(lambda: (token.unlink(), token.parent.rmdir()))
+        token.write_text("nobody-knows-it\n")
+        for words, code, part in ((["show", "9"], 66, "rooflinectl runs"), (["cancel", "9"], 66, "rooflinectl jobs"),
+                                  (["jobs", "--token-file", str(token)], 77, "--token-file FILE"), (["jobs", "--limit", "0"], 64, "--help"),
+                                  (["jobs", "--url", "http://127.0.0.1:1"], 69, "--unix")):
+            error = self.ctl(*words, code=code).stderr
+            self.assertIn(part, error)
+            self.assertNotIn("openapi.json", error)
+            self.assertNotIn("Authorization:", error)
 
     def test_a_filter_that_does_not_fit_is_not_left_out(self):
         for words in (["jobs", "--state"], ["jobs", "--json", "--state"], ["show", "1", "--state"], ["runs", "--device"]):
