@@ -88,8 +88,9 @@ def run(request, started):
         counters.update(status="ok", reason=None, why=dict(reason="the status is ok"))
     else:
         counters.update(status="counters_permission", reason="permission was refused")
-    return dict(suite="verify", sizes=request["sizes"], source="measured", outcome="ok", outcome_reasons=[], date=now(), started_at=started,
-                finished_at=now(), recorded_at=None, why=dict(recorded_at="this run is not a replay of a recording",
+    finished = now()
+    return dict(suite="verify", sizes=request["sizes"], source="measured", outcome="ok", outcome_reasons=[], date=finished, started_at=started,
+                finished_at=finished, recorded_at=None, why=dict(recorded_at="this run is not a replay of a recording",
                                                               ridge_flop_per_byte=NOT_HERE),
                 device=device(), environment=environment(), counters=counters, ceilings=ceilings, ridge_flop_per_byte=None,
                 kernels=kernels, checks=[dict(name="copy_bit_for_bit", title="copy", passed=True, detail="equal", refuses=True)],
