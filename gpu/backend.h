@@ -134,6 +134,7 @@ struct gpu_backend_ops {
 /* First member of every backend. */
 struct gpu_backend {
     const struct gpu_backend_ops *ops;
+    char chip[32];          /* CUPTI's name of the chip, once probe_counters was asked; empty: not known */
     bool will_count;        /* set before reserve: a counter session will be asked for, so load for it meanwhile */
     int64_t recorded_at_ms; /* replay: when the recording was made; else 0 */
     /* Sizes of the run that comes next, set by whoever calls engine_run. Calls without a work (card_state, spin,

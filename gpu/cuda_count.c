@@ -375,6 +375,8 @@ int cuda_probe_counters(struct gpu_backend *b, struct rl_err *err)
     if (lock_node(cuda, &lock, err))
         return -1;
     int result = -1;
+    if (!cuda_profiler_attached() && counters_device_chip(cuda->device, b->chip, sizeof b->chip, NULL))
+        b->chip[0] = '\0';
     if (CUDA_TRY(cudaMalloc(&buffer, PROBE_BYTES), err) == 0 &&
         cuda_check((cudaError_t)rl_fill(buffer, PROBE_BYTES, CUDA_SEED, cuda->stream), "the probe's launch", err) ==
             0 &&

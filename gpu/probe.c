@@ -61,6 +61,8 @@ static int probe_open(struct gpu_backend *backend, json_t **ret, struct rl_err *
         rl_fail(&why, RL_E_COUNTERS_UNSUPPORTED, NULL, "the %s backend counts nothing", backend->ops->name);
     else if (backend->ops->probe_counters(backend, &why) != 0 && why.code == RL_E_NONE)
         rl_fail(&why, RL_E_COUNTERS_FAILED, NULL, "the probe failed without saying why");
+    if (backend->chip[0]) /* identify leaves CUPTI alone, since runs are timed after it; a probe times nothing */
+        device.chip = (struct rl_text){backend->chip, NULL};
     json_t *found = device_json(&device, &environment, counters_json(why.code, why.message));
     if (found) {
         *ret = found;

@@ -236,6 +236,13 @@ struct rl_text cuda_binary_text(int binary_version, struct rl_arena *arena)
 
 static char session_reason[64];
 void counters_preload(void) {}
+int counters_device_chip(int cuda_device, char *text, size_t size, struct rl_err *err)
+{
+    (void)cuda_device, (void)err;
+    snprintf(text, size, "GH100");
+    return 0;
+}
+
 bool cuda_profiler_attached(void)
 {
     return false;

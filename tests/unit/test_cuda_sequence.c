@@ -384,6 +384,7 @@ static void a_probe_can_fail(void **state)
     fake.probe_bytes = 4 << 20;
     assert_int_equal(cuda_probe_counters(&b.base, &err), 0);
     assert_string_equal(fake.text, "malloc fill sync open hardware(1) { [probe: fill ] } decode free");
+    assert_string_equal(b.base.chip, "GH100");
     assert_int_equal(fake.locks, fake.unlocks);
     fake.probe_bytes = 0;
     assert_int_equal(cuda_probe_counters(&b.base, &err), -1);
