@@ -51,8 +51,8 @@ int counters_library_version(char *text, size_t size, struct rl_err *err);
 /* CUPTI's name of a CUDA device's chip ("GH100"). Needs cuInit, no context. 0 or -1. */
 int counters_device_chip(int cuda_device, char *text, size_t size, struct rl_err *err);
 
-/* Loads CUPTI's own two libraries in a thread of its own and returns at once; nothing of them is called. They took 0.12
- * s of a session's opening otherwise (2026-11-29). */
+/* Loads CUPTI's own two libraries in a thread of its own and returns at once; nothing of them is called. Loading
+ * them takes 0.11 s (2026-11-29), which opening a session would wait for. */
 void counters_preload(void);
 
 struct counters; /* a session on the current CUDA context */

@@ -24,8 +24,9 @@
 #define RL_WHY_SETTLED "the settled bytes are below three spreads of the flush alone"
 
 /* Bytes that change no printed DRAM/ask (four decimals). A cache-resident kernel moves next to nothing, and what else
- * touches DRAM meanwhile is seen beside it: 512 x 512 matmuls read 15 to 6,500 bytes a launch of 1.07 GB asked (H200,
- * 2026-11-29). Such a difference is steady, and a warm row with fewer bytes than that is at the floor. */
+ * touches DRAM meanwhile is seen beside it: 512 x 512 matmuls move 12 to 8,000 bytes a launch in 40 runs, of 68 MB and
+ * 1.07 GB asked (H200, 2026-11-29). Such a difference is steady, and a warm row with fewer bytes than that is at the
+ * floor. */
 #define RL_STEADY_ASK 0.0001
 
 /* Fills every derived member of run from its measured ones. A quotient with an unknown part is unknown with that part's
