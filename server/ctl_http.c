@@ -109,7 +109,8 @@ static const char *url_fault(const char *url)
     if (parts == NULL)
         return "there is no memory to read it";
     CURLUcode code = curl_url_set(parts, CURLUPART_URL, url, 0);
-    if (code == CURLUE_BAD_PORT_NUMBER)
+    bool port_zero = curl_url_get(parts, CURLUPART_PORT, &port, 0) == CURLUE_OK && strcmp(port, "0") == 0;
+    if (code == CURLUE_BAD_PORT_NUMBER || port_zero)
         fault = "its port is not a number from 1 to 65535";
     else if (code != CURLUE_OK)
         fault = curl_url_strerror(code);
@@ -117,8 +118,6 @@ static const char *url_fault(const char *url)
         fault = "it holds a user or password, which rooflined does not take: use --token-file";
     else if (has_part(parts, CURLUPART_QUERY) || has_part(parts, CURLUPART_FRAGMENT))
         fault = "it has a part after ? or #";
-    else if (curl_url_get(parts, CURLUPART_PORT, &port, 0) == CURLUE_OK && strcmp(port, "0") == 0)
-        fault = "its port is not a number from 1 to 65535";
     curl_free(port);
     curl_url_cleanup(parts);
     return fault;
