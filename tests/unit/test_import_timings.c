@@ -230,11 +230,23 @@ static void our_own_output(void **state)
     rl_run_free(measured);
 }
 
+/* Figures that are each within their bounds, and what follows from them is not: found by fuzzing, 2026-11-29. */
+static void impossible_together(void **state)
+{
+    (void)state;
+    struct given given = {.timings = "{\"kernel\": \"k\", \"ms\": 5, \"flop\": 71e14}\n# sx\n"};
+    must_refuse(&given, RL_E_IMPORT_FORMAT, "timings", "t.jsonl: its figures|flop_per_s");
+    given.timings = "{\"kernel\": \"k\", \"ms\": 5, \"flop\": 71e11}\n";
+    struct import_result result;
+    must_import(&given, &result);
+    import_result_fini(&result);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plain_lines), cmocka_unit_test(bad_times),      cmocka_unit_test(bad_fields),
-        cmocka_unit_test(devices),     cmocka_unit_test(our_own_output),
+        cmocka_unit_test(devices),     cmocka_unit_test(our_own_output), cmocka_unit_test(impossible_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
