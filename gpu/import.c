@@ -230,8 +230,12 @@ static int check_record(struct import *import)
         return 0;
     if (why.code == RL_E_NO_MEMORY)
         return rl_fail(import->err, RL_E_NO_MEMORY, NULL, "%s", why.message);
-    return rl_fail(import->err, RL_E_IMPORT_FORMAT, import_kind_name(import->request->files[0].kind),
-                   "%s: its figures give a record that cannot be: %s", import->request->files[0].name, why.message);
+    /* Of two files the timings are the one written by hand. */
+    const struct import_file *timings = import_file_of(import->request, IMPORT_TIMINGS),
+                             *file = timings != NULL ? timings : &import->request->files[0];
+    return rl_fail(import->err, RL_E_IMPORT_FORMAT, import_kind_name(file->kind),
+                   "%s: its figures%s give a record that cannot be: %s", file->name,
+                   import->request->file_count > 1 ? " and the counters" : "", why.message);
 }
 
 int import_make(const struct import_request *request, struct import_result *ret, struct rl_err *err)

@@ -234,9 +234,10 @@ static void our_own_output(void **state)
 static void impossible_together(void **state)
 {
     (void)state;
-    struct given given = {.timings = "{\"kernel\": \"k\", \"ms\": 5, \"flop\": 71e14}\n# sx\n"};
-    must_refuse(&given, RL_E_IMPORT_FORMAT, "timings", "t.jsonl: its figures|flop_per_s");
-    given.timings = "{\"kernel\": \"k\", \"ms\": 5, \"flop\": 71e11}\n";
+    struct given given = {.timings = "{\"kernel\": \"k\", \"ms\": 5, \"flop\": 71e14}\n",
+                          .ncu = "ID,Kernel Name,Metric Name,Metric Unit,Metric Value\n0,k,dram__bytes.sum,byte,5\n"};
+    must_refuse(&given, RL_E_IMPORT_FORMAT, "timings", "t.jsonl: its figures|intensity");
+    given.timings = "{\"kernel\": \"k\", \"ms\": 5, \"flop\": 71e4}\n";
     struct import_result result;
     must_import(&given, &result);
     import_result_fini(&result);
