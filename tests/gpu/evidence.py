@@ -285,7 +285,7 @@ def part_runs(daemon, options):
         rows = [{"kernel": row["kernel"], "state": state, "time_s": row[state]["time_s"]["median"], "sm_hz": row[state]["sm_hz"],
                  "dram": row[state]["bytes"]["dram"]} for row in document["kernels"] for state in ("warm", "cold")]
         ceilings = [{"name": c["name"], "state": c["state"], "value": c["value"]} for c in document["ceilings"]]
-        draws.append({"id": summary["id"], "date": summary["date"], "rows": rows, "ceilings": ceilings})
+        draws.append({"id": summary["id"], "date": summary["date"], "device": document["device"]["id"], "rows": rows, "ceilings": ceilings})
     with open(f"{options.out}/h200_runs.json", "w") as out:
         out.write("[\n" + ",\n".join(json.dumps(d, separators=(",", ":")) for d in reversed(draws)) + "\n]\n")
     claim(len(draws) >= 30, "runs for comparing the machine with itself", len(draws))
