@@ -1,13 +1,14 @@
-// The daemon's API, as far as this page reads it.
+// The daemon's API: all HTTP of the page goes through here.
 
 const TOKEN = "rooflined-token";
 
-/** An answer that is no success: code, message, next_action as the API gives them. */
+/** An answer that is no success: code, message, next_action and field as the API gives them; status 0 when there was no answer. */
 export class ApiError extends Error {
-  constructor({code, message, next_action: nextAction}, status) {
+  constructor({code, message, next_action: nextAction, field}, status) {
     super(message);
     this.code = code;
     this.nextAction = nextAction;
+    this.field = field ?? null;
     this.status = status;
   }
 }
@@ -17,27 +18,69 @@ export function setToken(token) {
   sessionStorage.setItem(TOKEN, token);
 }
 
-async function get(path) {
+/** The response of a success; throws ApiError for everything else. The signal's abort comes through as it is. */
+async function ask(method, path, {signal, headers = {}, body} = {}) {
   const token = sessionStorage.getItem(TOKEN);
+  const all = token ? {...headers, Authorization: `Bearer ${token}`} : headers;
   let response;
   try {
-    response = await fetch(path, {headers: token ? {Authorization: `Bearer ${token}`} : {}, cache: "no-cache"});
-  } catch {
+    response = await fetch(path, {method, headers: all, body, signal, cache: "no-cache"});
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
     throw new ApiError({code: "unreachable", message: "The daemon does not answer.", next_action: "Check that rooflined runs, then try again."}, 0);
   }
-  let body = null;
-  try {
-    body = await response.json();
-  } catch {
-    // told below, by the status
-  }
-  if (response.ok && body !== null) return body;
-  const error = body?.error ?? {code: "bad_answer", message: `The daemon answered ${response.status} without words.`, next_action: "Read the daemon's log."};
-  throw new ApiError(error, response.status);
+  if (response.ok) return response;
+  const said = await response.json().catch(() => null);
+  throw new ApiError(said?.error ?? wordless(response.status), response.status);
 }
 
-export const run = (id) => get(`/api/v1/runs/${encodeURIComponent(id)}`);
+function wordless(status) {
+  return {code: "bad_answer", message: `The daemon answered ${status} without words.`, next_action: "Read the daemon's log."};
+}
+
+async function read(response, how) {
+  try {
+    return await response[how]();
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new ApiError(wordless(response.status), response.status);
+  }
+}
+
+/** GET, as JSON. */
+export const get = async (path, {signal} = {}) => read(await ask("GET", path, {signal}), "json");
+
+/** GET, as text. */
+export const getText = async (path, {signal} = {}) => read(await ask("GET", path, {signal}), "text");
+
+/** GET, as {body, etag, headers}: for what is written back with If-Match. */
+export async function getTagged(path, {signal} = {}) {
+  const response = await ask("GET", path, {signal});
+  return {body: await read(response, "json"), etag: response.headers.get("ETag"), headers: response.headers};
+}
+
+/** Any other method. body: an object, sent as JSON; a FormData or null. Returns {status, headers, etag, body}; body is null where none came. */
+export async function send(method, path, body = null, headers = {}, {signal} = {}) {
+  const json = body !== null && !(body instanceof FormData);
+  const response = await ask(method, path, {signal, headers: json ? {"Content-Type": "application/json", ...headers} : headers, body: json ? JSON.stringify(body) : body ?? undefined});
+  const text = await read(response, "text");
+  let made = null;
+  try {
+    made = text === "" ? null : JSON.parse(text);
+  } catch {
+    throw new ApiError(wordless(response.status), response.status);
+  }
+  return {status: response.status, headers: response.headers, etag: response.headers.get("ETag"), body: made};
+}
+
+/** "/api/v1/runs" and {device, since: null} as one address; members that are null, undefined or empty are left out. */
+export function address(path, query = {}) {
+  const given = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== ""));
+  return given.size === 0 ? path : `${path}?${given}`;
+}
+
+export const run = (id, options) => get(`/api/v1/runs/${encodeURIComponent(id)}`, options);
 /** The newest good run of any source, shortly, or null. */
-export const newestRun = async () => (await get("/api/v1/runs?limit=1")).items[0] ?? null;
+export const newestRun = async (options) => (await get("/api/v1/runs?limit=1", options)).items[0] ?? null;
 /** The newest job, or null. */
-export const newestJob = async () => (await get("/api/v1/jobs?limit=1")).items[0] ?? null;
+export const newestJob = async (options) => (await get("/api/v1/jobs?limit=1", options)).items[0] ?? null;

@@ -1,98 +1,200 @@
-// Starts the page: finds the run that the address names, else the newest, and shows it; or says why it cannot.
-import * as api from "./api.js";
+// The frame: shows the view that the address names, its navigation, and what is wrong when it cannot be shown.
+import {ApiError, setToken} from "./api.js";
 import {byId, element} from "./dom.js";
-import {show} from "./view.js";
+import {button} from "./parts.js";
+import {VIEWS} from "./views.js";
 
-const POLL_MS = 1500;
-let redraw = null;
+const RELOAD = "Reload the page.";
+const [FIRST] = VIEWS;
+const sheets = new Map();
+let current = null; // {entry, controller, root, redraw}
 
-// The view stands in the fragment, #run=7&state=cold: a link restores it, and the daemon never sees it.
+// The view and all of its state stand in the fragment, #view=trend&kernel=…: a link restores it, and the daemon never sees it.
 const parameters = () => new URLSearchParams(location.hash.slice(1));
 
-function setParameter(name, value) {
+/** The address of a view in a state; members that are null, undefined or empty are left out. */
+function link(view, state = {}) {
+  const all = new URLSearchParams(view === FIRST.name ? {} : {view});
+  for (const [name, value] of Object.entries(state)) if (value !== null && value !== undefined && value !== "") all.set(name, value);
+  return `#${all}`;
+}
+
+function setParameters(changes) {
   const all = parameters();
-  all.set(name, value);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null || value === undefined || value === "") all.delete(name);
+    else all.set(name, value);
+  }
   history.replaceState(null, "", `#${all}`);
 }
 
+/** Loads a view's stylesheet once; a sheet that does not come leaves a plain view, not none. */
+function stylesheet(href) {
+  if (!sheets.has(href)) {
+    const sheet = element("link", {rel: "stylesheet", href});
+    sheets.set(href, new Promise((resolve) => {
+      sheet.addEventListener("load", resolve);
+      sheet.addEventListener("error", () => { sheets.delete(href); sheet.remove(); resolve(); });
+    }));
+    document.head.append(sheet);
+  }
+  return sheets.get(href);
+}
+
 function say(...children) {
-  byId("run").hidden = true;
-  redraw = null;
-  byId("message").replaceChildren(element("div", {class: "card"}, ...children));
+  byId("message").replaceChildren(...(children.length === 0 ? [] : [element("div", {class: "card"}, ...children)]));
 }
 
 function askToken(error) {
   const input = element("input", {type: "password", name: "token", autocomplete: "off", required: true, id: "token"});
-  const form = element("form", {class: "token"}, element("label", {for: "token"}, "Token"), input, element("button", {}, "Use it"));
+  const form = element("form", {class: "token"}, element("label", {for: "token"}, "Token"), input, element("button", {class: "primary"}, "Use it"));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    api.setToken(input.value.trim());
-    load();
+    setToken(input.value.trim());
+    route();
   });
-  say(element("h1", {}, "A token is needed"), element("p", {}, `${error.message} It is kept until this tab is closed.`), form);
+  say(element("h1", {tabindex: "-1"}, "A token is needed"), element("p", {}, `${error.message} It is kept until this tab is closed.`), form);
 }
 
-function fail(error) {
+function fail(entry, error) {
+  document.title = `${entry.nav} · rooflined`;
   if (error.status === 401) {
     askToken(error);
     return;
   }
-  const again = element("button", {type: "button"}, "Try again");
-  again.addEventListener("click", load);
-  say(element("h1", {}, "The run cannot be shown"), element("p", {}, error.message), error.nextAction ? element("p", {}, error.nextAction) : null,
-    error.code ? element("p", {class: "code"}, error.code) : null, again);
+  const title = `${entry.what[0].toUpperCase()}${entry.what.slice(1)} cannot be shown`;
+  say(element("h1", {tabindex: "-1"}, title), element("p", {}, error.message), error.nextAction ? element("p", {}, error.nextAction) : null,
+    error.code ? element("p", {class: "code"}, error.code) : null, button("Try again", () => route()));
 }
 
-function progressOf(job) {
-  if (job.state === "queued") return `Job ${job.id} waits for its turn.`;
-  if (job.state !== "running") return job.error ? `Job ${job.id} ended as ${job.state}: ${job.error.message} ${job.error.next_action}` : `Job ${job.id} ended as ${job.state}.`;
-  const {progress} = job;
-  return progress ? `Job ${job.id} runs: ${progress.phase}, ${progress.done} of ${progress.total}.` : `Job ${job.id} runs.`;
+/** What went wrong, as the API would say it: a defect of the page itself is told too, not swallowed. */
+function asApiError(error) {
+  if (error instanceof ApiError) return error;
+  if (error instanceof TypeError && /import|module/i.test(error.message)) return new ApiError({code: "unreachable", message: "The daemon does not answer.", next_action: RELOAD}, 0);
+  console.error(error);
+  return new ApiError({code: "page", message: `The page failed: ${error.message}`, next_action: RELOAD}, 0);
 }
 
-function sayEmpty() {
-  const command = `curl -X POST -H 'Content-Type: application/json' -d '{"suite":"verify"}' ${location.origin}/api/v1/jobs`;
-  const progress = element("p", {id: "progress"}, "");
-  say(element("h1", {}, "No run yet"), element("p", {}, "Start a verification; this page shows its roofline as soon as it is done."),
-    element("pre", {class: "command", tabindex: "0"}, command), progress);
-  const poll = async () => {
-    if (!progress.isConnected) return;
+/** Says once, above the view, that what stands there is no longer kept up to date. */
+function stale(error) {
+  const place = byId("stale");
+  if (!place.hidden) return;
+  place.replaceChildren(element("p", {}, `${error.message} What stands here is as of ${new Date().toLocaleTimeString(undefined, {timeZoneName: "short"})}; still trying.`));
+  place.hidden = false;
+}
+
+/** Calls fn every so many milliseconds until the view is left or fn returns false; waits while nobody looks. A failure of the API is told as stale. */
+async function every(signal, ms, fn) {
+  const wait = () => new Promise((resolve) => { setTimeout(resolve, ms); });
+  const visible = () => new Promise((resolve) => {
+    if (!document.hidden) resolve();
+    else document.addEventListener("visibilitychange", resolve, {once: true});
+  });
+  for (;;) {
+    await wait();
+    await visible();
+    if (signal.aborted) return;
     try {
-      if (await api.newestRun()) {
-        load();
-        return;
-      }
-      const job = await api.newestJob();
-      const text = job ? progressOf(job) : "";
-      if (progress.textContent !== text) progress.textContent = text;
-    } catch {
-      progress.textContent = "The daemon does not answer; still trying.";
+      const more = await fn();
+      if (signal.aborted) return;
+      byId("stale").hidden = true;
+      if (more === false) return;
+    } catch (error) {
+      if (signal.aborted || error.name === "AbortError") return;
+      stale(asApiError(error));
     }
-    setTimeout(poll, POLL_MS);
-  };
-  setTimeout(poll, POLL_MS);
-}
-
-async function load() {
-  say(element("p", {class: "loading"}, "Loading the newest run …"));
-  try {
-    const id = parameters().get("run") ?? (await api.newestRun())?.id ?? null;
-    if (id === null) sayEmpty();
-    else redraw = show(await api.run(id), parameters().get("state"), (state) => setParameter("state", state));
-  } catch (error) {
-    fail(error);
   }
 }
 
+function shellOf(controller) {
+  const {signal} = controller;
+  const alive = (fn) => (...given) => { if (!signal.aborted) fn(...given); };
+  return {
+    signal,
+    link,
+    setParameter: alive((name, value) => setParameters({[name]: value})),
+    setParameters: alive(setParameters),
+    title: alive((text) => { document.title = `${text} · rooflined`; }),
+    every: (ms, fn) => { every(signal, ms, fn); },
+    /** Shows the view again as the address has it now. */
+    reload: alive(() => route()),
+  };
+}
+
+/** Says "loading" for as long as the view has put nothing onto the page. */
+function loading(root, entry) {
+  const words = setTimeout(() => { if (!root.hasChildNodes()) byId("message").replaceChildren(element("p", {class: "loading"}, `Loading ${entry.what} …`)); }, 0);
+  const watch = new MutationObserver(() => { byId("message").replaceChildren(); });
+  watch.observe(root, {childList: true});
+  return () => {
+    clearTimeout(words);
+    watch.disconnect();
+    byId("message").replaceChildren();
+  };
+}
+
+/** Shows what the address names. moved: by a link, so that the reader's place is the new heading. */
+async function route({moved = false} = {}) {
+  const params = parameters();
+  const wanted = params.get("view") ?? FIRST.name;
+  const entry = VIEWS.find((view) => view.name === wanted);
+  current?.controller.abort();
+  const controller = new AbortController();
+  const root = element("article", {id: entry?.name ?? "unknown", class: "view"});
+  current = {controller, root, redraw: null};
+  const mine = current;
+  byId("stale").hidden = true;
+  byId("view").replaceChildren(root);
+  for (const a of byId("views").querySelectorAll("a")) {
+    if (a.dataset.view === wanted) a.setAttribute("aria-current", "page");
+    else a.removeAttribute("aria-current");
+  }
+  if (!entry) {
+    say(element("h1", {tabindex: "-1"}, "There is no such view"), element("p", {}, "The address names a view that this page does not have."), element("p", {}, element("a", {href: link(FIRST.name)}, "Show the newest roofline")));
+    return;
+  }
+  document.title = `${entry.nav} · rooflined`;
+  const loaded = loading(root, entry);
+  let failed = null;
+  try {
+    const module = await import(`./views/${entry.name}.js`);
+    if (module.css) await stylesheet(module.css);
+    if (!controller.signal.aborted) mine.redraw = (await module.show(root, params, shellOf(controller)))?.redraw ?? null;
+  } catch (error) {
+    failed = error;
+  }
+  if (current !== mine) return;
+  loaded();
+  if (failed && failed.name !== "AbortError") {
+    root.replaceChildren();
+    fail(entry, asApiError(failed));
+  }
+  if (moved) arrive();
+}
+
+function arrive() {
+  window.scrollTo(0, 0);
+  const heading = byId("main").querySelector("h1");
+  if (!heading) return;
+  heading.setAttribute("tabindex", "-1");
+  heading.focus({preventScroll: true});
+}
+
+byId("views").replaceChildren(...VIEWS.map((view) => element("a", {href: link(view.name), "data-view": view.name}, view.nav)));
 let width = 0;
 new ResizeObserver(([entry]) => {
   if (Math.abs(entry.contentRect.width - width) < 1) return;
   width = entry.contentRect.width;
-  redraw?.();
+  current?.redraw?.();
 }).observe(byId("main"));
-window.addEventListener("hashchange", load);
+window.addEventListener("hashchange", () => route({moved: true}));
+// A link to the address that is there already is no change of it, yet the reader asks for that view anew.
+byId("views").addEventListener("click", (event) => {
+  const a = event.target.closest("a");
+  if (a && a.hash === location.hash && !event.ctrlKey && !event.metaKey && !event.shiftKey) route({moved: true});
+});
 byId("skip").addEventListener("click", (event) => {
   event.preventDefault(); // the fragment is the view's
-  byId("table-section").focus();
+  byId("main").focus();
 });
-load();
+route();

@@ -8,7 +8,6 @@ import {notes, table} from "./table.js";
 function head(run) {
   const {environment: env, device} = run;
   byId("title").textContent = device.name;
-  document.title = `${device.name}: rooflined`;
   const mark = sourceMark(run);
   byId("mark").hidden = mark === null;
   byId("mark").textContent = mark ?? "";
@@ -161,10 +160,9 @@ export function show(run, wanted, setState) {
     return element("label", {}, input, name);
   }));
   byId("key").replaceChildren(...key());
-  byId("message").replaceChildren(...outcome(run));
+  byId("notices").replaceChildren(...outcome(run));
   checks(run);
   links(run);
-  byId("run").hidden = false;
   draw();
   return redraw;
 }

@@ -271,7 +271,7 @@ async function strange(browser, daemon, document) {
       await checkTable(page, changed, "warm");
       await checkPoints(page, changed, "warm");
       assert.equal((await symbols(page)).measured.length, 0);
-      assert.ok((await page.locator("#message").innerText()).includes(why));
+      assert.ok((await page.locator("#notices").innerText()).includes(why));
       assert.ok((await page.locator("#table-notes").innerText()).includes(why));
       assert.deepEqual(await axe(page), []);
     });
@@ -320,7 +320,7 @@ async function strange(browser, daemon, document) {
     unknown(changed.checks[1], ["passed"], "it was not asked for");
     changed.kernels[2].flags = ["a_flag_of_tomorrow"];
     await withDocument(browser, daemon, changed, async (page) => {
-      assert.match(await page.locator("#message").innerText(), /refused.*\n*.*vector add is wrong/s);
+      assert.match(await page.locator("#notices").innerText(), /refused.*\n*.*vector add is wrong/s);
       assert.match(await page.locator("#checks").innerText(), new RegExp(`${changed.checks.filter((c) => c.passed === true).length} passed, 1 failed, 1 not made`));
       assert.match(await page.locator("#table-notes").innerText(), /a flag of tomorrow/);
     });
@@ -386,7 +386,7 @@ async function otherStates(browser, daemon) {
       await route.continue();
     });
     await page.goto(daemon.url);
-    await page.getByText("Loading the newest run").waitFor();
+    await page.getByText("Loading the run").waitFor();
     go();
     await page.locator("#table-scroll tbody tr").first().waitFor();
     await done();

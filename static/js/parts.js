@@ -1,0 +1,111 @@
+// What more than one view shows: notices, errors, marks, links to runs, figures.
+import {element} from "./dom.js";
+import {NONE, sourceMark, utc, local} from "./format.js";
+
+/** Text from data that may run in either direction, kept apart from what stands around it. */
+export const bdi = (text, attributes = {}) => element("bdi", {dir: "auto", ...attributes}, text);
+
+/** A word or two in a frame. kind: "good", "bad", "warn" or nothing. */
+export function chip(text, kind = null, title = null) {
+  return element("span", {class: kind ? `chip ${kind}` : "chip", title}, text);
+}
+
+/** "Replayed" or "Imported" where the run is one, short, for rows and lists; null for a run that was measured here. */
+export function shortMark(run) {
+  if (run.source === "measured") return null;
+  const words = {replayed: "Replayed", imported: "Imported"};
+  return element("span", {class: "mark", title: sourceMark(run)}, words[run.source] ?? run.source);
+}
+
+/** The same in full, for a heading. */
+export function longMark(run) {
+  const text = sourceMark(run);
+  return text === null ? null : element("p", {class: "mark"}, text);
+}
+
+/** A link to a run's roofline, and its mark. more: further parameters of the view. */
+export function runLink(shell, run, more = {}) {
+  const made = element("span", {class: "run-link"}, element("a", {href: shell.link("run", {run: run.id, ...more})}, `run ${run.id}`));
+  const mark = shortMark(run);
+  if (mark) made.append(" ", mark);
+  return made;
+}
+
+/** A moment: UTC, and the reader's own clock with its zone where that is another. */
+export function moment(text) {
+  if (!text) return element("span", {}, NONE);
+  return element("time", {datetime: text}, new Date(text).getTimezoneOffset() === 0 ? utc(text) : `${utc(text)} (${local(text)})`);
+}
+
+/** kind: "bad" for what went wrong, "info" for what is good to know, else something to mind. */
+export function notice(kind, ...children) {
+  return element("div", {class: kind ? `notice ${kind}` : "notice"}, ...children);
+}
+
+/** What to say where there is nothing to show, and what to do about it. */
+export function empty(title, ...children) {
+  return element("div", {class: "empty"}, element("h2", {}, title), ...children);
+}
+
+/** An ApiError inside of a view: what happened, what to do, its code. */
+export function problem(error) {
+  return element("div", {class: "notice bad", role: "alert"}, element("p", {}, error.message), error.nextAction ? element("p", {}, error.nextAction) : null,
+    error.code ? element("p", {class: "code"}, error.code) : null);
+}
+
+/** [[name, value or node, …], …] as a definition list; a value of null shows as a dash. */
+export function definitions(rows, attributes = {class: "facts"}) {
+  return element("dl", attributes, ...rows.flatMap(([name, ...values]) => [element("dt", {}, name), element("dd", {}, ...values.map((value) => value ?? NONE))]));
+}
+
+/** One large number with its name above and words below. */
+export function figure(label, value, note = null) {
+  return element("div", {class: "figure"}, element("p", {class: "label"}, label), element("p", {class: "value"}, value), note === null ? null : element("p", {class: "note"}, note));
+}
+
+/** A button. onClick is told by the caller's own words what it does. */
+export function button(text, onClick, attributes = {}) {
+  const made = element("button", {type: "button", ...attributes}, text);
+  made.addEventListener("click", onClick);
+  return made;
+}
+
+/**
+ * The end of a list that comes in pages. load(cursor) shows the next page and gives the cursor after it (or null). An error stands in the button's place, with the button.
+ * Returns an element; null when there is no more.
+ */
+export function pager(next, load, label = "Show more") {
+  if (!next) return null;
+  const place = element("div", {class: "pager"});
+  const more = button(label, async () => {
+    more.disabled = true;
+    try {
+      next = await load(next);
+      place.querySelector(".notice")?.remove();
+      if (!next) place.remove();
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      place.querySelector(".notice")?.remove();
+      place.append(problem(error));
+    } finally {
+      more.disabled = false;
+    }
+  });
+  place.append(more);
+  return place;
+}
+
+/** A wide table in its own scrolling region, which the keyboard reaches. */
+export function scrolling(label, table, attributes = {}) {
+  return element("div", {class: "scroll", role: "region", "aria-label": label, tabindex: "0", ...attributes}, table);
+}
+
+/** Lets the reader save what the page made. content: a Blob or text. */
+export function download(name, content, type) {
+  const url = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], {type}));
+  const link = element("a", {href: url, download: name, hidden: true});
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(url), 10000);
+}
