@@ -2,16 +2,20 @@
 
 const TOKEN = "rooflined-token";
 
-/** An answer that is no success: code, message, next_action and field as the API gives them; status 0 when there was no answer. */
+/** An answer that is no success: code, message, next_action and field as the API gives them, retryAfter in seconds or null; status 0 when there was no answer. */
 export class ApiError extends Error {
-  constructor({code, message, next_action: nextAction, field}, status) {
+  constructor({code, message, next_action: nextAction, field}, status, retryAfter = null) {
     super(message);
     this.code = code;
     this.nextAction = nextAction;
     this.field = field ?? null;
     this.status = status;
+    this.retryAfter = seconds(retryAfter);
   }
 }
+
+/** Retry-After as the daemon gives it: whole seconds. */
+export const seconds = (header) => (/^\d{1,6}$/.test(header ?? "") ? Number(header) : null);
 
 /** Kept until the tab is closed, never longer. */
 export function setToken(token) {
@@ -31,7 +35,7 @@ async function ask(method, path, {signal, headers = {}, body} = {}) {
   }
   if (response.ok) return response;
   const said = await response.json().catch(() => null);
-  throw new ApiError(said?.error ?? wordless(response.status), response.status);
+  throw new ApiError(said?.error ?? wordless(response.status), response.status, response.headers.get("Retry-After"));
 }
 
 function wordless(status) {
@@ -71,6 +75,31 @@ export async function send(method, path, body = null, headers = {}, {signal} = {
     throw new ApiError(wordless(response.status), response.status);
   }
   return {status: response.status, headers: response.headers, etag: response.headers.get("ETag"), body: made};
+}
+
+/** POST of a FormData; told(share) hears how much of it has gone out, 0 to 1 (fetch could not tell). Returns {status, body}. */
+export function upload(path, form, told, {signal} = {}) {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open("POST", path);
+    const token = sessionStorage.getItem(TOKEN);
+    if (token) request.setRequestHeader("Authorization", `Bearer ${token}`);
+    request.upload.addEventListener("progress", (event) => { if (event.lengthComputable) told(event.loaded / event.total); });
+    request.addEventListener("error", () => reject(new ApiError({code: "unreachable", message: "The upload broke off.", next_action: "Check that rooflined runs and that the files are not over its limit, then send them again."}, 0)));
+    request.addEventListener("abort", () => reject(new DOMException("left", "AbortError")));
+    request.addEventListener("load", () => {
+      let body = null;
+      try {
+        body = JSON.parse(request.responseText);
+      } catch {
+        // told below, by the status
+      }
+      if (request.status >= 200 && request.status < 300 && body !== null) resolve({status: request.status, body});
+      else reject(new ApiError(body?.error ?? wordless(request.status), request.status, request.getResponseHeader("Retry-After")));
+    });
+    signal?.addEventListener("abort", () => request.abort());
+    request.send(form);
+  });
 }
 
 /** "/api/v1/runs" and {device, since: null} as one address; members that are null, undefined or empty are left out. */
