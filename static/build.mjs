@@ -1,19 +1,27 @@
-// node build.mjs DIR: bundles vendor.mjs into DIR/js/vendor.js, with the licences of what went in beside it.
+// node build.mjs SOURCE DIR: bundles SOURCE/js into DIR/js: app.js, a file per view, and what they share with one another and with the packages in node_modules.
+// A view loads in few requests then, however many modules it is written in. The licences of the packages go into DIR/js/licences.txt.
 import {readFileSync, readdirSync, writeFileSync} from "node:fs";
 import {join} from "node:path";
+import {pathToFileURL} from "node:url";
 import * as esbuild from "esbuild";
 
-const out = process.argv[2];
+const source = join(process.argv[2], "js");
+const js = join(process.argv[3], "js");
+const {VIEWS} = await import(pathToFileURL(join(source, "views.js")));
 const result = await esbuild.build({
-  entryPoints: ["vendor.mjs"],
+  entryPoints: [join(source, "app.js"), ...VIEWS.map(({name}) => join(source, "views", `${name}.js`))],
+  outdir: js,
+  outbase: source,
   bundle: true,
+  splitting: true,
+  chunkNames: "shared-[hash]",
   minify: true,
   format: "esm",
   target: "es2022",
+  nodePaths: [join(process.cwd(), "node_modules")],
   legalComments: "none", // they stand in the file of licences
   metafile: true,
   logLevel: "warning",
-  outfile: join(out, "js/vendor.js"),
 });
 
 const packages = new Set();
@@ -27,4 +35,4 @@ const texts = [...packages].sort().map((name) => {
   const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
   return `${name} ${version} (${license})\n\n${file ? readFileSync(join(folder, file), "utf8").trim() : "no licence file in the package"}\n`;
 });
-writeFileSync(join(out, "js/vendor.licences.txt"), texts.join("\n----\n\n"));
+writeFileSync(join(js, "licences.txt"), texts.join("\n----\n\n"));

@@ -157,7 +157,8 @@ async function route({moved = false} = {}) {
   const loaded = loading(root, entry);
   let failed = null;
   try {
-    const module = await import(`./views/${entry.name}.js`);
+    const path = `./views/${entry.name}.js`; // apart, so that the bundler leaves it to the browser
+    const module = await import(path);
     if (module.css) await stylesheet(module.css);
     if (!controller.signal.aborted) mine.redraw = (await module.show(root, params, shellOf(controller)))?.redraw ?? null;
   } catch (error) {
