@@ -238,7 +238,7 @@ int store_filter_check(const struct store_run_filter *asked, struct store_run_fi
     const struct store_run_filter *filter = &resolved;
 
     static const char *const sizes[] = {"course", "scaled", "other", NULL};
-    static const char *const sources[] = {"measured", "replayed", "imported", NULL};
+    static const char *const sources[] = {"measured", "replayed", "imported", SERIES_NOT_REPLAYED, NULL};
     static const char *const counters[] = {"counter-backed", "timed-only", NULL};
     static const char *const outcomes[] = {"ok", "refused", "partial", NULL};
 

@@ -33,10 +33,8 @@ static int add_series(struct selection *selection, size_t *capacity, const struc
 int store_select(struct store *store, const char *const asked[SERIES_WORDS], int64_t from_ms, int64_t before_ms,
                  struct selection *ret, struct rl_err *err)
 {
-    const char *words[SERIES_WORDS], *replayed[SERIES_WORDS] = {[SERIES_SOURCE] = "replayed"};
-    const char *source = asked[SERIES_SOURCE];
-    struct series_filter filter, out_of_it;
-    bool leave_replayed;
+    const char *words[SERIES_WORDS], *source = asked[SERIES_SOURCE];
+    struct series_filter filter;
     size_t capacity = 0;
 
     *ret = (struct selection){0};
@@ -45,16 +43,16 @@ int store_select(struct store *store, const char *const asked[SERIES_WORDS], int
     if (store->series_stale && store_load_series(store, err) < 0)
         return -1;
     memcpy(words, asked, sizeof words);
-    if (source != NULL && strcmp(source, "any") == 0)
+    if (source == NULL)
+        words[SERIES_SOURCE] = SERIES_NOT_REPLAYED;
+    else if (strcmp(source, "any") == 0)
         words[SERIES_SOURCE] = NULL;
-    leave_replayed = source == NULL && series_pick(&store->series, replayed, &out_of_it);
     if (!series_pick(&store->series, words, &filter))
         return 0;
     for (size_t i = 0; i < store->series.count; i++) {
         const struct series_row *row = &store->series.rows[i];
 
-        if (!series_matches(&filter, row) || (leave_replayed && series_matches(&out_of_it, row)) ||
-            row->newest_ms < from_ms || row->oldest_ms >= before_ms)
+        if (!series_matches(&filter, row) || row->newest_ms < from_ms || row->oldest_ms >= before_ms)
             continue;
         if (add_series(ret, &capacity, row) < 0) {
             store_selection_fini(ret);

@@ -252,6 +252,11 @@ bool series_pick(const struct series_cache *cache, const char *const words[SERIE
     for (int i = 0; i < SERIES_WORDS; i++) {
         if (words[i] == NULL)
             continue;
+        if (i == SERIES_SOURCE_AT && strcmp(words[i], SERIES_NOT_REPLAYED) == 0) {
+            filter.not_source = find_word(&cache->words, "replayed");
+            filter.any = filter.any || filter.not_source != 0;
+            continue;
+        }
         filter.words[i] = find_word(&cache->words, words[i]);
         if (filter.words[i] == 0)
             return false;
@@ -267,5 +272,5 @@ bool series_matches(const struct series_filter *filter, const struct series_row 
         if (filter->words[i] != 0 && filter->words[i] != row->words[i])
             return false;
     }
-    return true;
+    return filter->not_source == 0 || filter->not_source != row->words[SERIES_SOURCE_AT];
 }

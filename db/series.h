@@ -7,7 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SERIES_WORDS 8
+#define SERIES_WORDS        8
+#define SERIES_SOURCE_AT    5                   /* the source among the words */
+#define SERIES_NOT_REPLAYED "measured,imported" /* what a filter may ask for in the source's place */
 
 struct series_words {
     char **texts; /* 1 to count */
@@ -32,6 +34,7 @@ struct series_cache {
 };
 struct series_filter {
     uint32_t words[SERIES_WORDS]; /* 0: any */
+    uint32_t not_source;          /* 0: none */
     bool any;                     /* some word is asked for */
 };
 

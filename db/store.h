@@ -141,7 +141,8 @@ int store_transcript(struct store *store, int64_t job_id, struct rl_buf *out, st
 /* ---- runs ---- */
 struct store_run_filter { /* NULL or 0 members do not filter; counters: "counter-backed" or "timed-only" */
     /* outcome, source: "any" is the same as NULL. cuda is the CUDA runtime's version. An unknown word in sizes, source,
-     * counters or outcome is RL_E_BAD_FIELD; an unknown device, driver, cuda or suite gives an empty list. */
+     * counters or outcome is RL_E_BAD_FIELD; an unknown device, driver, cuda or suite gives an empty list. driver and
+     * cuda may be "": runs whose version is not known. source may be "measured,imported": what history is about. */
     const char *device, *driver, *cuda, *suite, *sizes, *source, *counters, *outcome;
     int64_t since_ms, until_ms; /* inclusive, exclusive; 0: none */
     const char *cursor;         /* opaque text of an earlier answer; bound to the filter: else RL_E_BAD_CURSOR */

@@ -104,6 +104,7 @@ int ctl_compare(struct ctl_http *http, const struct ctl_options *options, struct
     ctl_query(&path, "base", options->argument);
     ctl_query(&path, "head", options->second);
     ctl_query(&path, "device", options->device);
+    ctl_query(&path, "suite", options->suite);
     ctl_query(&path, "sizes", options->sizes);
     ctl_query(&path, "source", options->source);
     if (path.failed) {

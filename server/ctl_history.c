@@ -86,11 +86,11 @@ static void print_point(const json_t *point)
 
 int ctl_trend(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err)
 {
-    const struct filter filters[] = {{"device", options->device}, {"kernel", options->kernel},
-                                     {"state", options->state},   {"metric", options->metric},
-                                     {"sizes", options->sizes},   {"source", options->source},
-                                     {"driver", options->driver}, {"cuda", options->cuda},
-                                     {"since", options->since},   {"until", options->until}};
+    const struct filter filters[] = {
+        {"device", options->device}, {"kernel", options->kernel}, {"state", options->state},
+        {"metric", options->metric}, {"suite", options->suite},   {"sizes", options->sizes},
+        {"source", options->source}, {"driver", options->driver}, {"cuda", options->cuda},
+        {"since", options->since},   {"until", options->until}};
     json_t *trend, *point;
     size_t i;
     if (options->device == NULL || options->kernel == NULL)

@@ -149,10 +149,22 @@ int ctl_runs(struct ctl_http *http, const struct ctl_options *options, struct rl
     return result;
 }
 
+static bool has_state(const json_t *run, const char *state)
+{
+    size_t i;
+    json_t *row;
+    json_array_foreach(json_object_get(run, "kernels"), i, row)
+    {
+        if (json_object_get(row, state) != NULL)
+            return true;
+    }
+    return false;
+}
+
 /* The table of one state, or of each state that the run has. */
 static int show_tables(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err)
 {
-    static const char *const states[] = {"warm", "cold"};
+    static const char *const states[] = {"warm", "cold", "mixed"};
     char path[96];
     json_t *run = NULL;
     int result = 0;
@@ -170,9 +182,8 @@ static int show_tables(struct ctl_http *http, const struct ctl_options *options,
     snprintf(path, sizeof path, "/api/v1/runs/%.24s", options->argument);
     if (ctl_http_get_json(http, path, &run, err) != 0)
         return -1;
-    const json_t *row = json_array_get(json_object_get(run, "kernels"), 0);
-    for (size_t i = 0; result == 0 && i < 2; i++) {
-        if (json_object_get(row, states[i]) == NULL)
+    for (size_t i = 0; result == 0 && i < sizeof states / sizeof states[0]; i++) {
+        if (!has_state(run, states[i]))
             continue;
         snprintf(path, sizeof path, "/api/v1/runs/%.24s/table?state=%s", options->argument, states[i]);
         if (any)

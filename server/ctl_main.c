@@ -57,7 +57,9 @@ static const struct option {
     {"timeout", "SECONDS", ALL, AT(timeout), "wait so long for each answer of the daemon (default " CTL_TIMEOUT_S ")"},
     {"json", NULL, ALL & ~(unsigned)(CANCEL | TRANSCRIPT), AT(json), "print the daemon's JSON as it is"},
     {"wait", NULL, SUBMIT, AT(wait), "follow the job to its end and print the table"},
-    {"sizes", "SIZES", SUBMIT | RUNS | TREND | COMPARE, AT(sizes), "course or scaled (default: course; of runs: both)"},
+    {"sizes", "SIZES", SUBMIT | RUNS | TREND | COMPARE, AT(sizes),
+     "course, scaled or, of runs, other: imports of sizes of their own (default: course; of "
+     "runs: all)"},
     {"cache", "LIST", SUBMIT, AT(cache), "warm, cold or warm,cold (default: both)"},
     {"kernels", "LIST", SUBMIT, AT(kernels), "kernel ids with commas between (default: all ten)"},
     {"no-counters", NULL, SUBMIT, AT(no_counters), "time only: no hardware byte counters"},
@@ -68,13 +70,14 @@ static const struct option {
     {"predict", "LIST", SUBMIT, AT(predict), "KERNEL=above, near or below, with commas between: DRAM over asked bytes"},
     {"idempotency-key", "KEY", SUBMIT, AT(idempotency_key), "the same key and job again gives the same job"},
     {"state", "STATE", JOBS | SHOW | TREND, AT(state),
-     "jobs: queued, running, done, failed, cancelled, interrupted; show: warm or cold (default: both); trend: default "
-     "warm"},
-    {"driver", "VERSION", RUNS | TREND, AT(driver), "runs with this driver"},
+     "jobs: queued, running, done, failed, cancelled, interrupted; show: warm, cold or mixed "
+     "(default: all there are); trend: default warm"},
+    {"driver", "VERSION", RUNS | TREND, AT(driver), "runs with this driver; unknown: those of which it is not known"},
     {"cuda", "VERSION", RUNS | TREND, AT(cuda), "runs with this CUDA version"},
-    {"suite", "SUITE", RUNS, AT(suite), "runs of this suite"},
+    {"suite", "SUITE", RUNS | TREND | COMPARE, AT(suite), "verify, or import: rows of other kernels than the ten"},
     {"source", "SOURCE", RUNS | HISTORY | TREND | COMPARE, AT(source),
-     "measured, replayed, imported or any (default: any; elsewhere than in runs: not replayed)"},
+     "measured, replayed, imported or any, of runs also measured,imported (default: any; elsewhere than in runs: not "
+     "replayed)"},
     {"counters", "WHICH", RUNS, AT(counters), "counter-backed or timed-only"},
     {"outcome", "OUTCOME", RUNS, AT(outcome), "ok, refused, partial or any (default: ok)"},
     {"since", "TIME", RUNS | HISTORY | TREND, AT(since), "RFC 3339 or a date, inclusive"},

@@ -33,7 +33,7 @@
 #define LIMIT_DEVICE_CHARACTERS       128u /* of query parameters */
 #define LIMIT_DRIVER_CHARACTERS       32u
 #define LIMIT_CUDA_CHARACTERS         16u
-#define LIMIT_UNIT_CHARACTERS         64u
+#define LIMIT_UNIT_BYTES              1024u /* a kernel's name in an address; imports may have longer ones */
 #define LIMIT_EXPORTS                 8u             /* being sent at once: 503 */
 #define LIMIT_EXPORT_PIECE_BYTES      (64u * 1024u)  /* an export's memory is a piece and a run */
 #define LIMIT_TRANSCRIPT_BYTES        (256u * 1024u) /* the rest is dropped and the drop is said in the text */

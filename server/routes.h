@@ -61,10 +61,15 @@ int route_id(const struct http_request *request, int64_t *ret,
 int route_limit(const struct http_request *request, int *ret, struct rl_err *err);
 /* Query parameters (routes_params.c); *ret is NULL when absent. A value that is not as said: RL_E_BAD_FIELD naming it.
  */
+#define ROUTE_SUITES "verify|import"
+#define ROUTE_SIZES  "course|scaled|other"
 int route_one_of(const struct http_request *request, const char *name, const char *list, const char **ret,
                  struct rl_err *err); /* list: "a|b|c" */
 /* 1 to max printable ASCII characters without blanks. */
 int route_word(const struct http_request *request, const char *name, size_t max, const char **ret, struct rl_err *err);
+/* The same for a version; "unknown" is "", as the store has what is not known. */
+int route_version(const struct http_request *request, const char *name, size_t max, const char **ret,
+                  struct rl_err *err);
 int route_needed(const struct http_request *request, const char *name, size_t max, const char **ret,
                  struct rl_err *err); /* the same, and absent is an error */
 /* since= and until=, 0 when absent; until has to be after since. */

@@ -74,13 +74,16 @@ static int read_side(const struct http_request *request, const char *name, struc
 
 /* What of a query belongs to both sides. */
 struct common {
-    const char *device, *sizes, *source;
+    const char *device, *suite, *sizes, *source;
 };
 
 static void fill_side(const struct common *common, struct asked *ret)
 {
-    ret->side = (struct store_side){
-        .device = common->device, .sizes = common->sizes, .source = common->source, .limit = COMPARE_RUNS_MAX};
+    ret->side = (struct store_side){.device = common->device,
+                                    .suite = common->suite,
+                                    .sizes = common->sizes,
+                                    .source = common->source,
+                                    .limit = COMPARE_RUNS_MAX};
     if (ret->run_count) {
         ret->side.runs = ret->runs;
         ret->side.run_count = ret->run_count;
@@ -90,7 +93,7 @@ static void fill_side(const struct common *common, struct asked *ret)
     }
 }
 
-/* A driver's runs are those of the device and sizes that the query names, else of the runs on the other side. */
+/* A driver's runs are those of the device, suite and sizes that the query names, else of the runs on the other side. */
 static int complete(struct common *common, const struct compare_loaded *named, struct rl_err *err)
 {
     const struct store_draw *first = named && named->draws.count ? &named->draws.draws[0] : NULL;
@@ -98,6 +101,8 @@ static int complete(struct common *common, const struct compare_loaded *named, s
         common->device = first->device;
     if (!common->sizes)
         common->sizes = first ? first->sizes : "course";
+    if (!common->suite && first)
+        common->suite = first->suite;
     if (!common->device)
         return rl_fail(err, RL_E_BAD_FIELD, "device", "device is missing: a driver's runs are those of one device");
     return 0;
@@ -156,7 +161,8 @@ int compare_route_get(struct routes *routes, const struct http_request *request,
 
     if (read_side(request, "base", &asked[0], err) || read_side(request, "head", &asked[1], err) ||
         route_word(request, "device", LIMIT_DEVICE_CHARACTERS, &common.device, err) ||
-        route_one_of(request, "sizes", "course|scaled", &common.sizes, err) ||
+        route_one_of(request, "suite", ROUTE_SUITES, &common.suite, err) ||
+        route_one_of(request, "sizes", ROUTE_SIZES, &common.sizes, err) ||
         route_one_of(request, "source", "measured|replayed|imported|any", &common.source, err))
         return -1;
     if (load(routes->store, common, asked, sides, err) || judge(routes->store, common.source, sides, answer, err))

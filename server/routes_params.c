@@ -50,6 +50,16 @@ int route_word(const struct http_request *request, const char *name, size_t max,
     return 0;
 }
 
+int route_version(const struct http_request *request, const char *name, size_t max, const char **ret,
+                  struct rl_err *err)
+{
+    if (route_word(request, name, max, ret, err))
+        return -1;
+    if (*ret && !strcmp(*ret, "unknown"))
+        *ret = "";
+    return 0;
+}
+
 int route_needed(const struct http_request *request, const char *name, size_t max, const char **ret, struct rl_err *err)
 {
     if (route_word(request, name, max, ret, err))
@@ -82,11 +92,11 @@ int route_run_filter(const struct http_request *request, struct store_run_filter
 {
     struct store_run_filter filter = {0};
     if (route_word(request, "device", LIMIT_DEVICE_CHARACTERS, &filter.device, err) ||
-        route_word(request, "driver", LIMIT_DRIVER_CHARACTERS, &filter.driver, err) ||
-        route_word(request, "cuda", LIMIT_CUDA_CHARACTERS, &filter.cuda, err) ||
-        route_one_of(request, "suite", "verify", &filter.suite, err) ||
-        route_one_of(request, "sizes", "course|scaled", &filter.sizes, err) ||
-        route_one_of(request, "source", "measured|replayed|imported|any", &filter.source, err) ||
+        route_version(request, "driver", LIMIT_DRIVER_CHARACTERS, &filter.driver, err) ||
+        route_version(request, "cuda", LIMIT_CUDA_CHARACTERS, &filter.cuda, err) ||
+        route_one_of(request, "suite", ROUTE_SUITES, &filter.suite, err) ||
+        route_one_of(request, "sizes", ROUTE_SIZES, &filter.sizes, err) ||
+        route_one_of(request, "source", "measured|replayed|imported|measured,imported|any", &filter.source, err) ||
         route_one_of(request, "counters", "counter-backed|timed-only", &filter.counters, err) ||
         route_one_of(request, "outcome", "ok|refused|partial|any", &filter.outcome, err) ||
         route_times(request, &filter.since_ms, &filter.until_ms, err))

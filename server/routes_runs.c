@@ -80,16 +80,25 @@ out:
     return rc;
 }
 
+/* The one asked for; else the first of warm, cold and mixed that a row of the run has. */
+static enum rl_state table_state(const struct rl_run *run, const char *asked)
+{
+    for (enum rl_state state = RL_WARM; state < RL_ROW_STATES; state++)
+        for (size_t i = 0; i < (asked ? 1 : run->row_count); i++)
+            if (asked ? !strcmp(asked, rl_state_name(state)) : run->rows[i].state[state].present)
+                return state;
+    return RL_WARM;
+}
+
 int runs_route_table(struct routes *routes, const struct http_request *request, struct http_answer *answer,
                      struct rl_err *err)
 {
     struct rl_run *run;
     const char *state;
     int64_t id;
-    if (route_one_of(request, "state", "warm|cold", &state, err) || load_run(routes, request, &id, &run, err))
+    if (route_one_of(request, "state", "warm|cold|mixed", &state, err) || load_run(routes, request, &id, &run, err))
         return -1;
-    enum rl_state which = state && !strcmp(state, rl_state_name(RL_COLD)) ? RL_COLD : RL_WARM;
-    int rc = rl_table_write(run, which, &answer->body);
+    int rc = rl_table_write(run, table_state(run, state), &answer->body);
     rl_run_free(run);
     if (rc)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for the table");

@@ -1,4 +1,6 @@
 /* /api/v1/trend: one quantity of one row of one device over days, with its noise band. */
+#include <string.h>
+
 #include "base/num.h"
 #include "base/time.h"
 #include "db/history.h"
@@ -15,20 +17,33 @@ static int method_version(const struct http_request *request, int64_t *ret, stru
     return 0;
 }
 
+/* Imports have names with blanks, commas and letters of any script. */
+static int kernel_name(const struct http_request *request, const char **ret, struct rl_err *err)
+{
+    const char *name = http_param(request, "kernel");
+    size_t len = name ? strlen(name) : 0;
+    if (!name)
+        return rl_fail(err, RL_E_BAD_FIELD, "kernel", "the query parameter kernel is missing");
+    if (len < 1 || len > LIMIT_UNIT_BYTES)
+        return rl_fail(err, RL_E_BAD_FIELD, "kernel", "kernel has %zu bytes; 1 to %u are taken", len, LIMIT_UNIT_BYTES);
+    *ret = name;
+    return 0;
+}
+
 int trend_route_get(struct routes *routes, const struct http_request *request, struct http_answer *answer,
                     struct rl_err *err)
 {
     struct store_trend_query query = {.now_ms = rl_now_ms()};
     if (route_needed(request, "device", LIMIT_DEVICE_CHARACTERS, &query.device, err) ||
-        route_needed(request, "kernel", LIMIT_UNIT_CHARACTERS, &query.kernel, err) ||
+        kernel_name(request, &query.kernel, err) ||
         route_one_of(request, "state", "warm|cold|mixed", &query.state, err) ||
         route_one_of(request, "metric", "time_s|dram_bytes|dram_per_ask|percent_of_ceiling|value", &query.metric,
                      err) ||
-        route_one_of(request, "suite", "verify", &query.suite, err) ||
-        route_one_of(request, "sizes", "course|scaled", &query.sizes, err) ||
+        route_one_of(request, "suite", ROUTE_SUITES, &query.suite, err) ||
+        route_one_of(request, "sizes", ROUTE_SIZES, &query.sizes, err) ||
         route_one_of(request, "source", "measured|replayed|imported|any", &query.source, err) ||
-        route_word(request, "driver", LIMIT_DRIVER_CHARACTERS, &query.driver, err) ||
-        route_word(request, "cuda", LIMIT_CUDA_CHARACTERS, &query.cuda, err) ||
+        route_version(request, "driver", LIMIT_DRIVER_CHARACTERS, &query.driver, err) ||
+        route_version(request, "cuda", LIMIT_CUDA_CHARACTERS, &query.cuda, err) ||
         method_version(request, &query.method_version, err) ||
         route_times(request, &query.since_ms, &query.until_ms, err))
         return -1;

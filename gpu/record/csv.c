@@ -94,6 +94,7 @@ CELL(device, add_text(out, l->run->device.id))
 CELL(device_name, add_text(out, l->run->device.name))
 CELL(driver_version, add_nullable_text(out, l->run->environment.driver_version))
 CELL(cuda_runtime_version, add_nullable_text(out, l->run->environment.cuda_runtime_version))
+CELL(suite, add_text(out, l->run->suite))
 CELL(sizes, add_text(out, l->run->sizes))
 CELL(kernel, add_text(out, l->row->kernel))
 CELL(title, add_text(out, l->row->title))
@@ -115,7 +116,7 @@ static const struct {
     void (*write)(struct rl_buf *out, const struct line *l);
 } cells[] = {
     ENTRY(source) ENTRY(recorded_at) ENTRY(outcome) ENTRY(date) ENTRY(device) ENTRY(device_name) ENTRY(driver_version)
-    ENTRY(cuda_runtime_version) ENTRY(sizes) ENTRY(kernel) ENTRY(title) ENTRY(state) ENTRY(flop) ENTRY(ask_bytes)
+    ENTRY(cuda_runtime_version) ENTRY(suite) ENTRY(sizes) ENTRY(kernel) ENTRY(title) ENTRY(state) ENTRY(flop) ENTRY(ask_bytes)
     REALS(REAL_ENTRY)
     ENTRY(samples) ENTRY(launches_per_sample) ENTRY(stop) ENTRY(bound) ENTRY(advice_code) ENTRY(flags) ENTRY(reasons)
 };

@@ -357,9 +357,32 @@ static void write_import(const struct rl_run *run, struct rl_buf *out)
     }
 }
 
+static bool has_state(const struct rl_run *run, enum rl_state state)
+{
+    for (size_t i = 0; i < run->row_count; i++)
+        if (run->rows[i].state[state].present)
+            return true;
+    return false;
+}
+
+static void write_absent(const struct rl_run *run, enum rl_state state, struct rl_buf *out)
+{
+    bool any = false;
+    rl_buf_printf(out, "no row of this run is %s", rl_state_name(state));
+    for (enum rl_state other = RL_WARM; other < RL_ROW_STATES; other++) {
+        if (!has_state(run, other))
+            continue;
+        rl_buf_printf(out, "%s%s", any ? ", " : "; it has rows that are ", rl_state_name(other));
+        any = true;
+    }
+    rl_buf_puts(out, "\n");
+}
+
 static void write_notes(const struct rl_run *run, enum rl_state state, struct rl_buf *out)
 {
-    if (!is_counted(run, state))
+    if (!has_state(run, state))
+        write_absent(run, state, out);
+    else if (!is_counted(run, state))
         rl_buf_puts(out, "timed only: ask GB/s is asked bytes over time, not DRAM traffic\n");
     else if (state == RL_MIXED)
         rl_buf_puts(out,

@@ -7,7 +7,7 @@
 
 struct model_run {
     int64_t id, date_ms;
-    const char *device, *driver, *cuda, *sizes, *source, *counters, *outcome;
+    const char *device, *driver, *cuda, *suite, *sizes, *source, *counters, *outcome;
 };
 struct model {
     struct model_run runs[RUNS];
@@ -25,30 +25,50 @@ static const char *pick(uint32_t *seed, const char *const *words, uint32_t count
 }
 
 static const char *const devices[] = {DEVICE_A, DEVICE_A, DEVICE_A, DEVICE_B};
-static const char *const drivers[] = {"580.159.04", "595.84", "570.1"};
-static const char *const cudas[] = {"13.0", "12.6"};
-static const char *const sizes[] = {"course", "scaled"};
+static const char *const drivers[] = {"580.159.04", "595.84", ""}; /* "": not known */
+static const char *const cudas[] = {"13.0", ""};
+static const char *const sizes[] = {"course", "scaled", "other"};
+
+static struct rl_text version(const char *word)
+{
+    return word[0] != '\0' ? text_known(word) : text_unknown();
+}
+
+/* A run of an import: no job made it. */
+static int64_t add_import(struct fixture *f, const struct rl_run *run, int number)
+{
+    struct store_run_new new = {.run = run, .document = "{\"suite\":\"import\"}"};
+    char sha256[65];
+    bool existing;
+    int64_t id = 0;
+
+    snprintf(sha256, sizeof sha256, "%064d", number);
+    OK(f, store_import_run(f->store, &new, sha256, &id, &existing, &f->err));
+    assert_false(existing);
+    return id;
+}
 
 static void add_model_run(struct fixture *f, struct model *model, uint32_t *seed)
 {
     struct model_run m = {.device = pick(seed, devices, 4),
                           .driver = pick(seed, drivers, 3),
                           .cuda = pick(seed, cudas, 2),
-                          .sizes = pick(seed, sizes, 2),
+                          .sizes = pick(seed, sizes, 3),
                           .date_ms = T0 + (int64_t)(random_next(seed) % 60) * 1000};
     struct rl_run *run = make_run(m.device, m.date_ms);
 
-    run->environment.driver_version = text_known(m.driver);
-    run->environment.cuda_runtime_version = text_known(m.cuda);
+    run->environment.driver_version = version(m.driver);
+    run->environment.cuda_runtime_version = version(m.cuda);
     run->sizes = m.sizes;
-    run->source = random_next(seed) % 3 == 0 ? RL_REPLAYED : RL_MEASURED;
+    run->source = (enum rl_source)(random_next(seed) % 3);
+    run->suite = m.suite = run->source == RL_IMPORTED && random_next(seed) % 2 == 0 ? "import" : "verify";
     run->recorded_at_ms = run->source == RL_REPLAYED ? T0 : 0;
     run->counter_backed = random_next(seed) % 2 == 0;
     run->outcome = random_next(seed) % 4 == 0 ? RL_REFUSED : RL_OK;
     m.source = rl_source_name(run->source);
     m.counters = run->counter_backed ? "counter-backed" : "timed-only";
     m.outcome = rl_outcome_name(run->outcome);
-    m.id = add_run(f, run);
+    m.id = run->source == RL_IMPORTED ? add_import(f, run, model->count) : add_run(f, run);
     model->runs[model->count++] = m;
     rl_run_free(run);
 }
@@ -67,11 +87,19 @@ static bool is(const char *wanted, const char *value)
     return wanted == NULL || strcmp(wanted, "any") == 0 || strcmp(wanted, value) == 0;
 }
 
+static bool is_source(const char *wanted, const char *value)
+{
+    if (wanted != NULL && strcmp(wanted, "measured,imported") == 0)
+        return strcmp(value, "replayed") != 0;
+    return is(wanted, value);
+}
+
 static bool matches(const struct store_run_filter *filter, const struct model_run *run)
 {
     return is(filter->device, run->device) && is(filter->driver, run->driver) && is(filter->cuda, run->cuda) &&
-           is(filter->sizes, run->sizes) && is(filter->source, run->source) && is(filter->counters, run->counters) &&
-           is(filter->outcome, run->outcome) && (filter->since_ms == 0 || run->date_ms >= filter->since_ms) &&
+           is(filter->suite, run->suite) && is(filter->sizes, run->sizes) && is_source(filter->source, run->source) &&
+           is(filter->counters, run->counters) && is(filter->outcome, run->outcome) &&
+           (filter->since_ms == 0 || run->date_ms >= filter->since_ms) &&
            (filter->until_ms == 0 || run->date_ms < filter->until_ms);
 }
 
@@ -120,7 +148,8 @@ static void walk(struct fixture *f, const struct model *model, struct store_run_
 
 static void lists_equal_the_model(void **state)
 {
-    static const char *const sources[] = {"measured", "replayed", "any"};
+    static const char *const sources[] = {"measured", "replayed", "imported", "measured,imported", "any"};
+    static const char *const suites[] = {"verify", "import"};
     static const char *const counters[] = {"counter-backed", "timed-only"};
     static const char *const outcomes[] = {"ok", "refused", "partial", "any"};
     struct fixture *f = *state;
@@ -142,8 +171,9 @@ static void lists_equal_the_model(void **state)
             filter.device = random_next(&seed) % 2 ? pick(&seed, devices, 4) : NULL;
             filter.driver = random_next(&seed) % 3 ? NULL : pick(&seed, drivers, 3);
             filter.cuda = random_next(&seed) % 4 ? NULL : pick(&seed, cudas, 2);
-            filter.sizes = random_next(&seed) % 4 ? NULL : pick(&seed, sizes, 2);
-            filter.source = random_next(&seed) % 3 ? NULL : pick(&seed, sources, 3);
+            filter.sizes = random_next(&seed) % 4 ? NULL : pick(&seed, sizes, 3);
+            filter.suite = random_next(&seed) % 4 ? NULL : pick(&seed, suites, 2);
+            filter.source = random_next(&seed) % 3 ? NULL : pick(&seed, sources, 5);
             filter.counters = random_next(&seed) % 4 ? NULL : pick(&seed, counters, 2);
             filter.outcome = random_next(&seed) % 2 ? NULL : pick(&seed, outcomes, 4);
             filter.since_ms = random_next(&seed) % 3 ? 0 : T0 + (int64_t)(random_next(&seed) % 60) * 1000;

@@ -134,6 +134,27 @@ static void a_reason_of_every_row_is_told_once(void **state)
     rl_run_free(run);
 }
 
+static void a_table_of_a_state_that_is_not_there_says_which_are(void **state)
+{
+    (void)state;
+    struct rl_run *run = sample_run_t4();
+    char *text = table(run, RL_COLD);
+    assert_has(text, "\nno row of this run is cold; it has rows that are warm\n");
+    assert_null(strstr(text, "timed only"));
+    assert_null(strstr(text, "vector add"));
+    free(text);
+    run->rows[0].state[RL_MIXED] = run->rows[0].state[RL_WARM];
+    run->rows[0].state[RL_WARM].present = false;
+    text = table(run, RL_COLD);
+    assert_has(text, "\nno row of this run is cold; it has rows that are warm, mixed\n");
+    free(text);
+    text = table(run, RL_MIXED);
+    assert_has(text, "\nmixed: bytes of cold launches beside times of warm ones");
+    assert_has(text, "\nvector add");
+    free(text);
+    rl_run_free(run);
+}
+
 static void without_counters_the_table_has_times(void **state)
 {
     (void)state;
@@ -215,6 +236,7 @@ static void csv(void **state)
     size_t count = split(lines[0], heads);
     assert_int_equal(split(lines[1], cells), count);
     assert_string_equal(column(heads, cells, count, "source"), "measured");
+    assert_string_equal(column(heads, cells, count, "suite"), "verify");
     assert_string_equal(column(heads, cells, count, "recorded_at"), "");
     assert_string_equal(column(heads, cells, count, "date"), "2026-11-29T20:03:35.123Z");
     assert_string_equal(column(heads, cells, count, "device_name"), "'@gpu");
@@ -244,6 +266,7 @@ int main(void)
         cmocka_unit_test(cold_table_is_of_settled_bytes),
         cmocka_unit_test(unknown_cells_have_their_reasons_below),
         cmocka_unit_test(a_reason_of_every_row_is_told_once),
+        cmocka_unit_test(a_table_of_a_state_that_is_not_there_says_which_are),
         cmocka_unit_test(without_counters_the_table_has_times),
         cmocka_unit_test(csv),
     };
