@@ -3,4 +3,5 @@
 /** name: as in #view=NAME; nav: its word in the navigation; what: what "Loading …" and "… cannot be shown" speak of. The first one is shown where the address names none. */
 export const VIEWS = [
   {name: "run", nav: "Roofline", what: "the run"},
+  {name: "explorer", nav: "Explorer", what: "the explorer"},
 ];

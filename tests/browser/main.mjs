@@ -1,11 +1,12 @@
 // Runs all tests, one after another, and ends with their number. RL_ONLY=page,README runs those groups alone.
 import {apiTests} from "./api.mjs";
 import {stopAll} from "./daemon.mjs";
+import {explorerTests} from "./explorer.mjs";
 import {pageTests} from "./page.mjs";
 import {readmeTests} from "./readme.mjs";
 import {summary, test} from "./suite.mjs";
 
-const groups = [["API", apiTests], ["page", pageTests], ["README", readmeTests]];
+const groups = [["API", apiTests], ["page", pageTests], ["explorer", explorerTests], ["README", readmeTests]];
 const only = process.env.RL_ONLY?.split(",");
 
 for (const [name, run] of groups.filter(([name]) => !only || only.includes(name))) {

@@ -5,7 +5,7 @@ import {LEADER, boxAt, placeLabels} from "../labels.js";
 import {decadeTicks, roofLines} from "../model.js";
 import {axisX, axisY, dot, gridX, gridY, line, link, plot, ruleX} from "../vendor.js";
 
-const MARGIN = {top: 22, right: 26, bottom: 46, left: 60};
+const MARGIN = {top: 22, right: 26, bottom: 50, left: 60};
 const FONT = 12;
 
 const textWidth = (text) => text.length * FONT * 0.58;
@@ -124,6 +124,7 @@ export function explorerChart(points, roof, width, sentence) {
   const svg = plot({...size, marginTop: MARGIN.top, marginRight: MARGIN.right, marginBottom: MARGIN.bottom, marginLeft: MARGIN.left, className: "roofline-plot",
     x: {type: "log", domain: domain.x}, y: {type: "log", domain: domain.y}, marks: marks(points, roof, domain, size)});
   for (const style of svg.querySelectorAll("style")) style.remove(); // the Content-Security-Policy refuses them; page.css has Plot's few rules
+  for (const child of svg.children) child.setAttribute("aria-hidden", "true");
   svg.setAttribute("role", "img");
   svg.setAttribute("aria-label", sentence);
   const [px, py] = [svg.scale("x").apply, svg.scale("y").apply];

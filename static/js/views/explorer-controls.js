@@ -1,6 +1,6 @@
 // The explorer's form: what is placed, under which roof, and what was achieved. It keeps its elements, so that typing and focus stay; it holds no result.
 import {element} from "../dom.js";
-import {day, si} from "../format.js";
+import {si} from "../format.js";
 import {button} from "../parts.js";
 import {EXAMPLES} from "./explorer-math.js";
 import {MOST_STEPS} from "./explorer-state.js";
@@ -93,7 +93,7 @@ function reuseField(state, changed) {
     changed();
   };
   const step = (by) => () => set(Math.min(2 ** MOST_STEPS, Math.max(1, state.times * by)));
-  const [less, more] = [button("÷ 2", step(0.5), {"aria-label": "half as often"}), button("× 2", step(2), {"aria-label": "twice as often"})];
+  const [less, more] = [button("÷ 2", step(0.5), {"aria-label": "÷ 2, half as often"}), button("× 2", step(2), {"aria-label": "× 2, twice as often"})];
   const sync = () => {
     const words = state.times === 1 ? "once" : `${state.times} times`;
     shown.textContent = words;
@@ -104,7 +104,8 @@ function reuseField(state, changed) {
   slider.addEventListener("input", () => set(2 ** Number(slider.value)));
   sync();
   made.box.firstChild.append(" ", shown);
-  slider.replaceWith(element("div", {class: "reuse"}, less, slider, more));
+  const row = element("div", {class: "reuse"}, less, more);
+  slider.replaceWith(row);
   less.after(slider);
   return made.box;
 }
@@ -112,7 +113,7 @@ function reuseField(state, changed) {
 function runOption(run, chosen) {
   const usable = run.dram_copy_byte_per_s !== null && run.fp32_fma_flop_per_s !== null;
   const source = run.source === "measured" ? "" : `, ${run.source}`;
-  return option(run.id, `run ${run.id}: ${run.device.name}, ${day(run.date)}, ${run.sizes}${source}${usable ? "" : " (no ceilings)"}`, run.id === chosen, !usable);
+  return option(run.id, `run ${run.id}: ${run.device.name}, ${run.date.slice(0, 10)} UTC, ${run.sizes}${source}${usable ? "" : " (no ceilings)"}`, run.id === chosen, !usable);
 }
 
 /** The roof: a run of the list and its cache state, or two figures. */
@@ -136,7 +137,7 @@ function roofFields(state, runs, changed, rebuilt) {
 
 function achievedFields(state, changed) {
   const {achieved} = state;
-  const select = element("select", {}, option("time", "time of a launch", achieved.kind === "time"), option("rate", "FLOP/s", achieved.kind === "rate"));
+  const select = element("select", {}, option("time", "time", achieved.kind === "time"), option("rate", "rate", achieved.kind === "rate"));
   const kind = field("Achieved, as", select);
   const text = field("Value", textInput(achieved.text), null);
   const hint = () => text.input.setAttribute("placeholder", achieved.kind === "time" ? "0.25 ms" : "1.2 TFLOP/s");
@@ -160,12 +161,11 @@ export function controls(state, catalogue, runs, {changed, work}) {
     select.addEventListener("change", () => {
       state.subject = begin(select.value, work());
       state.times = 1;
-      rebuilt(kernel.input.id, () => kernelInput.focus());
+      rebuilt("kernel");
     });
-    const kernelInput = select;
     const parts = [subjectFields(state, catalogue, changed), roofFields(state, runs, changed, rebuilt), achievedFields(state, changed)];
     says = Object.assign({}, ...parts.map((part) => part.says));
-    const group = (title, ...nodes) => element("div", {class: "group", role: "group", "aria-label": title}, element("h2", {}, title), ...nodes);
+    const group = (title, ...nodes) => element("div", {class: "group"}, element("h2", {}, title), ...nodes);
     form.replaceChildren(
       group("Kernel", kernel.box, ...parts[0].nodes, reuseField(state, changed)),
       group("Roof", ...parts[1].nodes),

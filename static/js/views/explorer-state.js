@@ -140,7 +140,7 @@ export function roofOf(state, run) {
   const [copy, fma] = [value("dram_copy", state.cache), value("fp32_fma", "warm")];
   const missing = [[copy, `${state.cache} copy ceiling`], [fma, "FMA ceiling"]].find(([ceiling]) => !(ceiling?.value > 0));
   if (missing) return {errors: {run: `Run ${run.id} has no ${missing[1]}${missing[0]?.why?.value ? `: ${missing[0].why.value}` : ""}.`}};
-  return {bandwidth: copy.value, peak: fma.value, name: `the roof of run ${run.id}, ${state.cache}`};
+  return {bandwidth: copy.value, peak: fma.value, name: `the ${state.cache} roof of run ${run.id}`};
 }
 
 /** Seconds of a launch from what was typed: {seconds}, {error}, or null when nothing was. */
