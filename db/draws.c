@@ -35,25 +35,22 @@ static bool is_newer(struct place a, struct place b)
     return a.date_ms != b.date_ms ? a.date_ms > b.date_ms : a.id > b.id;
 }
 
-/* places are the newest so far, newest first. A series' runs come newest first too: done at the first that has no
- * place. */
-static int take_newest(struct store *store, int64_t series, int64_t method, const struct store_side *side,
-                       struct place *places, int *count, struct rl_err *err)
+/* places are the newest so far, newest first. The statement, which is ended, gives a series' runs newest first too:
+ * done at the first that has no place. */
+static int take_newest(struct stmt *stmt, const struct store_side *side, int limit, struct place *places, int *count,
+                       struct rl_err *err)
 {
-    struct stmt stmt = stmt_start(store, STMT_DRAW_NEWEST);
     int rc;
 
-    stmt_int(&stmt, ":series", series);
-    stmt_int(&stmt, ":method", method);
-    stmt_int(&stmt, ":before", side->before_ms != 0 ? side->before_ms : INT64_MAX);
-    stmt_int(&stmt, ":limit", side->limit);
-    while ((rc = stmt_step(&stmt, err, "looking for draws")) == 1) {
-        struct place place = {sqlite3_column_int64(stmt.handle, 0), sqlite3_column_int64(stmt.handle, 1)};
+    stmt_int(stmt, ":before", side->before_ms != 0 ? side->before_ms : INT64_MAX);
+    stmt_int(stmt, ":limit", limit);
+    while ((rc = stmt_step(stmt, err, "looking for draws")) == 1) {
+        struct place place = {sqlite3_column_int64(stmt->handle, 0), sqlite3_column_int64(stmt->handle, 1)};
         int at = *count;
 
-        if (*count == side->limit && !is_newer(place, places[*count - 1]))
+        if (*count == limit && !is_newer(place, places[*count - 1]))
             break;
-        if (*count < side->limit)
+        if (*count < limit)
             ++*count;
         else
             at--;
@@ -61,30 +58,66 @@ static int take_newest(struct store *store, int64_t series, int64_t method, cons
             places[at] = places[at - 1];
         places[at] = place;
     }
-    stmt_end(&stmt);
+    stmt_end(stmt);
     return rc < 0 ? -1 : 0;
+}
+
+static void words_of(const struct store_side *side, const char *outcome, const char *ret[SERIES_WORDS])
+{
+    memset(ret, 0, SERIES_WORDS * sizeof *ret);
+    ret[SERIES_DEVICE] = side->device;
+    ret[SERIES_DRIVER] = side->driver;
+    ret[SERIES_CUDA] = side->cuda;
+    ret[SERIES_SUITE] = side->suite != NULL ? side->suite : "verify";
+    ret[SERIES_SIZES] = side->sizes;
+    ret[SERIES_SOURCE] = side->source;
+    ret[SERIES_OUTCOME] = outcome;
 }
 
 static int find_newest(struct store *store, const struct store_side *side, struct place *places, int *ret_count,
                        struct rl_err *err)
 {
-    const char *words[SERIES_WORDS] = {
-        [SERIES_DEVICE] = side->device, [SERIES_DRIVER] = side->driver,
-        [SERIES_CUDA] = side->cuda,     [SERIES_SUITE] = side->suite != NULL ? side->suite : "verify",
-        [SERIES_SIZES] = side->sizes,   [SERIES_SOURCE] = side->source,
-        [SERIES_OUTCOME] = "ok"};
+    const char *words[SERIES_WORDS];
     struct selection series;
     int64_t method = side->method_version;
     int rc;
 
     *ret_count = 0;
+    words_of(side, "ok", words);
     if (store_select(store, words, INT64_MIN, side->before_ms != 0 ? side->before_ms : INT64_MAX, &series, err) < 0)
         return -1;
     rc = method != 0 ? 0 : newest_method(store, &series, &method, err);
     for (size_t i = 0; rc == 0 && i < series.count; i++) {
+        struct stmt stmt;
+
         if (*ret_count == side->limit && series.rows[i]->newest_ms < places[*ret_count - 1].date_ms)
             continue;
-        rc = take_newest(store, series.rows[i]->id, method, side, places, ret_count, err);
+        stmt = stmt_start(store, STMT_DRAW_NEWEST);
+        stmt_int(&stmt, ":series", series.rows[i]->id);
+        stmt_int(&stmt, ":method", method);
+        rc = take_newest(&stmt, side, side->limit, places, ret_count, err);
+    }
+    store_selection_fini(&series);
+    return rc;
+}
+
+/* from_ms: the date of the oldest draw; INT64_MIN when there is room for more. */
+static int find_left_out(struct store *store, const struct store_side *side, int64_t from_ms, struct place *places,
+                         int *ret_count, struct rl_err *err)
+{
+    const char *words[SERIES_WORDS];
+    struct selection series;
+    int rc = 0;
+
+    words_of(side, NULL, words);
+    if (store_select(store, words, from_ms, side->before_ms != 0 ? side->before_ms : INT64_MAX, &series, err) < 0)
+        return -1;
+    for (size_t i = 0; rc == 0 && i < series.count; i++) {
+        struct stmt stmt = stmt_start(store, STMT_DRAW_LEFT_OUT);
+
+        stmt_int(&stmt, ":series", series.rows[i]->id);
+        stmt_int(&stmt, ":from", from_ms);
+        rc = take_newest(&stmt, side, side->left_out_limit, places, ret_count, err);
     }
     store_selection_fini(&series);
     return rc;
@@ -96,6 +129,9 @@ static int check_side(const struct store_side *side, struct rl_err *err)
         if (side->limit < 1 || side->limit > STORE_DRAWS_MAX)
             return rl_fail(err, RL_E_BAD_FIELD, "limit", "%d runs of a side are asked for; it has to be 1 to %d",
                            side->limit, STORE_DRAWS_MAX);
+        if (side->left_out_limit < 0 || side->left_out_limit > STORE_DRAWS_MAX)
+            return rl_fail(err, RL_E_BAD_FIELD, "limit", "%d left out runs are asked for; it has to be 0 to %d",
+                           side->left_out_limit, STORE_DRAWS_MAX);
         return 0;
     }
     if (side->run_count < 1 || side->run_count > STORE_DRAWS_MAX)
@@ -258,6 +294,27 @@ void store_draws_fini(struct store_draws *draws)
     *draws = (struct store_draws){0};
 }
 
+static int read_left_out(struct store *store, const struct store_side *side, int64_t from_ms, struct store_draws *draws,
+                         struct rl_err *err)
+{
+    struct place places[STORE_DRAWS_MAX];
+    int count = 0;
+
+    if (side->left_out_limit == 0 || side->runs != NULL)
+        return 0;
+    if (find_left_out(store, side, from_ms, places, &count, err) < 0)
+        return -1;
+    draws->left_out = rl_arena_array(draws->arena, (size_t)count + 1, sizeof *draws->left_out);
+    if (draws->left_out == NULL)
+        return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a comparison");
+    for (int i = 0; i < count; i++) {
+        if (read_facts(store, places[i].id, draws->arena, &draws->left_out[i], err) < 0)
+            return -1;
+        draws->left_out_count++;
+    }
+    return 0;
+}
+
 int store_history_draws(struct store *store, const struct store_side *side, struct store_draws *ret, struct rl_err *err)
 {
     struct place places[STORE_DRAWS_MAX];
@@ -287,6 +344,8 @@ int store_history_draws(struct store *store, const struct store_side *side, stru
             goto out;
         draws.count++;
     }
+    if (read_left_out(store, side, count == side->limit ? places[count - 1].date_ms : INT64_MIN, &draws, err) < 0)
+        goto out;
     *ret = draws;
     rc = 0;
 out:

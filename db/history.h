@@ -64,6 +64,10 @@ enum store_row_flag { /* bits of store_draw_row.flags: flags of the row's state 
                       STORE_ROW_CACHE_RESIDENT = 16,
                       STORE_ROW_WRITEBACK_UNPAID = 32,
                       STORE_ROW_ABOVE_CEILING = 64,
+                      STORE_ROW_UNSETTLED = 128, /* from here on of imports */
+                      STORE_ROW_SINGLE_LAUNCH = 256,
+                      STORE_ROW_LAUNCHES_DIFFER = 512,
+                      STORE_ROW_TIME_DERIVED = 1024,
 };
 enum store_run_flag { STORE_RUN_SHARED = 1, STORE_RUN_THROTTLED = 2, STORE_RUN_DRIVER_CHANGED = 4 };
 
@@ -99,6 +103,8 @@ struct store_draw { /* one run */
 struct store_draws {
     struct store_draw *draws; /* newest first; of named runs: in the order of their names */
     size_t count;
+    struct store_draw *left_out; /* newest first, without their rows */
+    size_t left_out_count;
     struct rl_arena *arena; /* holds everything; free with store_draws_fini */
 };
 struct store_side {
@@ -112,7 +118,9 @@ struct store_side {
     const char *source;         /* NULL: measured and imported */
     int64_t method_version;     /* 0: the highest that an eligible run of this side has */
     int64_t before_ms;          /* only runs before it; 0: none */
-    int limit;                  /* 1 to STORE_DRAWS_MAX; DESIGN section 7 has 30 */
+    int limit;                  /* 1 to STORE_DRAWS_MAX */
+    int left_out_limit; /* so many runs that are of this side but not eligible, of any outcome and method: the newest
+                         * that are not older than the oldest draw; 0 to STORE_DRAWS_MAX */
 };
 /* No eligible run is no error: count is 0. */
 int store_history_draws(struct store *store, const struct store_side *side, struct store_draws *ret,

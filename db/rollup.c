@@ -208,7 +208,9 @@ static int64_t flag_bits(const struct rl_strings *flags, const char *const *word
 
 static const char *const run_flags[] = {"shared", "throttled", "driver_changed", NULL};
 static const char *const row_flags[] = {"clock_moved",    "throttled",        "not_steady",    "at_floor",
-                                        "cache_resident", "writeback_unpaid", "above_ceiling", NULL};
+                                        "cache_resident", "writeback_unpaid", "above_ceiling", "unsettled",
+                                        "single_launch",  "launches_differ",  "time_derived",  NULL};
+#define IMPORT_FLAGS_AT 7 /* those before it are run_row's */
 
 bool store_run_eligible(const struct rl_run *run)
 {
@@ -275,9 +277,18 @@ static int put_narrow(struct store *store, int64_t run_id, const struct narrow *
     stmt_real(&stmt, ":settled", row->settled);
     stmt_real(&stmt, ":per_ask", row->per_ask);
     stmt_real(&stmt, ":percent", row->percent);
-    stmt_int(&stmt, ":flags", row->flags);
+    stmt_int(&stmt, ":flags", row->flags & ((1 << IMPORT_FLAGS_AT) - 1));
     stmt_text(&stmt, ":bound", row->bound);
-    return stmt_run(&stmt, err, "storing a run's rows");
+    if (stmt_run(&stmt, err, "storing a run's rows") < 0)
+        return -1;
+    if (row->flags >> IMPORT_FLAGS_AT == 0)
+        return 0;
+    stmt = stmt_start(store, STMT_ROW_IMPORT_ADD);
+    stmt_int(&stmt, ":id", run_id);
+    stmt_int(&stmt, ":unit", row->key.unit_id);
+    stmt_text(&stmt, ":state", rl_state_name(row->key.state));
+    stmt_int(&stmt, ":flags", row->flags >> IMPORT_FLAGS_AT);
+    return stmt_run(&stmt, err, "storing the flags of an import's row");
 }
 
 static int add_to_trend(struct store *store, int64_t run_id, int64_t date_ms, const struct narrow *row, bool ceiling,

@@ -3,6 +3,8 @@
 
 #include <jansson.h>
 
+#include "db/history.h"
+
 #define RUNS 240
 
 struct model_run {

@@ -1,51 +1,12 @@
-/* The matrix, trends with their noise bands, and the draws of comparisons. */
-#include "store_fixture.h"
+/* The matrix, and trends with their noise bands. */
+#include "store_spec.h"
 
 #include <jansson.h>
 #include <math.h>
 
 #include "db/baseline.h"
 #include "db/history.h"
-#include "db/rollup.h"
 #include "record/quantile.h"
-#include "sample_run.h"
-
-#define DAY0 (20000 * TREND_DAY_MS) /* 2024-10-04 */
-
-struct spec { /* of a run; 0 and NULL: the usual */
-    int64_t date_ms;
-    const char *device, *driver, *cuda, *flag;
-    double time_s;
-    enum rl_source source;
-    enum rl_outcome outcome;
-    bool timed_only;
-    int64_t method;
-};
-
-static int64_t store_run(struct fixture *f, struct spec spec)
-{
-    struct rl_run *run = sample_run_small();
-    int64_t id;
-
-    run->device.id = spec.device != NULL ? spec.device : DEVICE_A;
-    run->environment.driver_version = text_known(spec.driver != NULL ? spec.driver : "580.1");
-    if (spec.cuda != NULL)
-        run->environment.cuda_runtime_version = spec.cuda[0] != '\0' ? text_known(spec.cuda) : text_unknown();
-    run->finished_at_ms = spec.date_ms;
-    run->started_at_ms = spec.date_ms - 4000;
-    run->source = spec.source;
-    run->outcome = spec.outcome;
-    run->counter_backed = !spec.timed_only;
-    if (spec.time_s > 0)
-        run->rows[0].state[RL_WARM].time_s.median = rl_known(spec.time_s);
-    if (spec.flag != NULL)
-        assert_int_equal(rl_strings_add(run->arena, &run->flags, spec.flag), 0);
-    if (spec.method != 0)
-        run->environment.method_version = spec.method;
-    id = add_run(f, run);
-    rl_run_free(run);
-    return id;
-}
 
 static json_t *parse(const char *text)
 {
@@ -153,12 +114,6 @@ static void the_matrix_tells_three_kinds_apart(void **state)
     expect_matrix(f, (struct store_matrix_query){.since_ms = DAY0},
                   "NVIDIA H200 580.1/13.0: 2024-10-04=c1,1; NVIDIA H200 595.84/-: 2024-10-04=c1,0; "
                   "Tesla T4 580.1/13.0: 2024-10-04=c1,0; ");
-}
-
-static uint32_t random_next(uint32_t *seed)
-{
-    *seed = *seed * 1664525u + 1013904223u;
-    return *seed >> 8;
 }
 
 /* Many series, so that the days are read across all of them, against counting. */
@@ -522,146 +477,6 @@ static void metrics_and_their_unknowns(void **state)
     rl_buf_free(&out);
 }
 
-/* ---- draws ---- */
-
-static void draws_are_the_newest_eligible_runs(void **state)
-{
-    struct fixture *f = *state;
-    struct store_side side = {.device = DEVICE_A, .sizes = "course", .driver = "1", .limit = 3};
-    struct store_draws draws;
-
-    store_run(f, (struct spec){.date_ms = DAY0 + 5, .driver = "1"});                     /* 1 */
-    store_run(f, (struct spec){.date_ms = DAY0 + 1, .driver = "1", .timed_only = true}); /* 2 */
-    store_run(f, (struct spec){.date_ms = DAY0 + 3, .driver = "1", .cuda = "12.6"});     /* 3 */
-    store_run(f, (struct spec){.date_ms = DAY0 + 5, .driver = "1", .timed_only = true}); /* 4 */
-    store_run(f, (struct spec){.date_ms = DAY0 + 9, .driver = "1", .flag = "throttled"});
-    store_run(f, (struct spec){.date_ms = DAY0 + 9, .driver = "1", .outcome = RL_REFUSED});
-    store_run(f, (struct spec){.date_ms = DAY0 + 9, .driver = "2"}); /* 7 */
-    store_run(f, (struct spec){.date_ms = DAY0 + 9, .driver = "1", .source = RL_REPLAYED});
-    store_run(f, (struct spec){.date_ms = DAY0 + 9, .driver = "1", .device = DEVICE_B});
-    OK(f, store_history_draws(f->store, &side, &draws, &f->err));
-    assert_int_equal(draws.count, 3);
-    assert_int_equal(draws.draws[0].run_id, 4);
-    assert_int_equal(draws.draws[1].run_id, 1);
-    assert_int_equal(draws.draws[2].run_id, 3);
-    assert_string_equal(draws.draws[2].cuda, "12.6");
-    store_draws_fini(&draws);
-    side.cuda = "13.0";
-    side.before_ms = DAY0 + 5;
-    OK(f, store_history_draws(f->store, &side, &draws, &f->err));
-    assert_int_equal(draws.count, 1);
-    assert_int_equal(draws.draws[0].run_id, 2);
-    store_draws_fini(&draws);
-    side = (struct store_side){.device = DEVICE_A, .sizes = "course", .limit = 100}; /* any driver: history's spread */
-    OK(f, store_history_draws(f->store, &side, &draws, &f->err));
-    assert_int_equal(draws.count, 5);
-    assert_int_equal(draws.draws[0].run_id, 7);
-    store_draws_fini(&draws);
-    side.sizes = "scaled";
-    OK(f, store_history_draws(f->store, &side, &draws, &f->err));
-    assert_int_equal(draws.count, 0);
-    store_draws_fini(&draws);
-    side.sizes = "course";
-    store_run(f, (struct spec){.date_ms = DAY0, .method = 2}); /* older, and of a newer method */
-    OK(f, store_history_draws(f->store, &side, &draws, &f->err));
-    assert_int_equal(draws.count, 1);
-    assert_int_equal(draws.draws[0].method_version, 2);
-    store_draws_fini(&draws);
-    side.method_version = 1;
-    OK(f, store_history_draws(f->store, &side, &draws, &f->err));
-    assert_int_equal(draws.count, 5);
-    store_draws_fini(&draws);
-}
-
-static void draws_equal_sorting(void **state)
-{
-    struct fixture *f = *state;
-    int64_t dates[120];
-    uint32_t seed = 11;
-    struct store_draws draws;
-
-    for (int i = 0; i < 120; i++) {
-        dates[i] = DAY0 + random_next(&seed) % 50 * 60000;
-        store_run(f, (struct spec){.date_ms = dates[i],
-                                   .driver = random_next(&seed) % 2 ? "1" : "2",
-                                   .timed_only = random_next(&seed) % 2});
-    }
-    for (int limit = 1; limit <= 100; limit += 11) {
-        struct store_side side = {.device = DEVICE_A, .sizes = "course", .limit = limit};
-
-        OK(f, store_history_draws(f->store, &side, &draws, &f->err));
-        assert_int_equal(draws.count, limit);
-        for (int i = 0; i < limit; i++) {
-            int newer = 0;
-            int64_t id = draws.draws[i].run_id;
-
-            for (int k = 0; k < 120; k++)
-                newer += dates[k] > dates[id - 1] || (dates[k] == dates[id - 1] && k + 1 > id);
-            assert_int_equal(newer, i);
-        }
-        store_draws_fini(&draws);
-    }
-}
-
-static void a_draw_says_what_is_known(void **state)
-{
-    struct fixture *f = *state;
-    int64_t ids[] = {2, 1};
-    struct store_side side = {.runs = ids, .run_count = 2};
-    struct store_draws draws;
-    const struct store_draw *draw;
-    int found = 0;
-
-    store_run(f, (struct spec){.date_ms = DAY0});
-    store_run(f, (struct spec){.date_ms = DAY0, .flag = "shared", .outcome = RL_PARTIAL});
-    OK(f, store_history_draws(f->store, &side, &draws, &f->err));
-    assert_int_equal(draws.count, 2);
-    draw = &draws.draws[0];
-    assert_int_equal(draw->run_id, 2);
-    assert_false(draw->eligible);
-    assert_int_equal(draw->flags, STORE_RUN_SHARED);
-    assert_string_equal(draw->outcome, "partial");
-    draw = &draws.draws[1];
-    assert_true(draw->eligible);
-    assert_string_equal(draw->device, DEVICE_A);
-    assert_int_equal(draw->ecc, 1);
-    assert_null(draw->mig);
-    assert_true(draw->power_limit_w == 700);
-    assert_true(draw->floor_dram_bytes == 100);
-    assert_string_equal(draw->build, "0.1.0+test");
-    assert_int_equal(draw->row_count, 5);
-    for (size_t i = 0; i < draw->row_count; i++) {
-        const struct store_draw_row *row = &draw->rows[i];
-
-        if (strcmp(row->unit, "vector_add") == 0 && row->state == RL_COLD) {
-            assert_false(row->ceiling);
-            assert_int_equal(row->launches, 1);
-            assert_true(row->time_s == 55e-6 && row->dram_bytes == 174.3e6 && row->settled_bytes == 201.5e6);
-            assert_int_equal(row->ask_bytes, 201326592);
-            assert_int_equal(row->flags, STORE_ROW_WRITEBACK_UNPAID);
-            assert_true(isnan(row->sm_hz) && isnan(row->value));
-            assert_non_null(row->bound);
-            found |= 1;
-        }
-        if (strcmp(row->unit, "fp32_fma") == 0) {
-            assert_true(row->ceiling && row->value == 60e12 && isnan(row->time_s) && row->ask_bytes == -1);
-            assert_null(row->bound);
-            found |= 2;
-        }
-    }
-    assert_int_equal(found, 3);
-    store_draws_fini(&draws);
-    ids[1] = 2;
-    FAILS(f, RL_E_BAD_FIELD, store_history_draws(f->store, &side, &draws, &f->err));
-    ids[1] = 77;
-    FAILS(f, RL_E_NOT_FOUND, store_history_draws(f->store, &side, &draws, &f->err));
-    assert_non_null(strstr(f->err.message, "77"));
-    side.run_count = 0;
-    FAILS(f, RL_E_BAD_FIELD, store_history_draws(f->store, &side, &draws, &f->err));
-    side = (struct store_side){.device = DEVICE_A, .sizes = "course", .limit = STORE_DRAWS_MAX + 1};
-    FAILS(f, RL_E_BAD_FIELD, store_history_draws(f->store, &side, &draws, &f->err));
-}
-
 #define WITH_STORE(test) cmocka_unit_test_setup_teardown(test, setup_store, teardown)
 
 int main(void)
@@ -677,10 +492,7 @@ int main(void)
         WITH_STORE(an_accepted_change_divides_its_day),
         WITH_STORE(points_are_told_apart_by_driver_and_cuda),
         WITH_STORE(metrics_and_their_unknowns),
-        WITH_STORE(draws_are_the_newest_eligible_runs),
-        WITH_STORE(draws_equal_sorting),
-        WITH_STORE(a_draw_says_what_is_known),
     };
 
-    return cmocka_run_group_tests_name("store: matrix, trends, draws", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("store: matrix, trends", tests, NULL, NULL);
 }
