@@ -4,4 +4,6 @@
 export const VIEWS = [
   {name: "run", nav: "Roofline", what: "the run"},
   {name: "explorer", nav: "Explorer", what: "the explorer"},
+  {name: "history", nav: "History", what: "the history"},
+  {name: "runs", nav: "Runs", what: "the list of runs"},
 ];

@@ -1,0 +1,117 @@
+// What the views over many runs share: choosers whose values stand in the address, days of UTC, and which devices and drivers there are.
+import * as api from "../api.js";
+import {element} from "../dom.js";
+import {empty, problem} from "../parts.js";
+
+const DAY_MS = 86400000;
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+
+export const SOURCES = [["", "measured and imported"], ["measured", "measured here"], ["imported", "imported"], ["replayed", "replayed"], ["any", "all, replayed too"]];
+export const SIZES = [["course", "course"], ["scaled", "scaled"]];
+
+/** A UTC day as its number; days are compared and counted by it, never by the reader's clock. */
+export const dayNumber = (day) => Date.parse(`${day}T00:00:00Z`) / DAY_MS;
+export const dayText = (number) => new Date(number * DAY_MS).toISOString().slice(0, 10);
+export const nextDay = (day) => dayText(dayNumber(day) + 1);
+export const today = () => new Date().toISOString().slice(0, 10);
+
+/** Long ids are told by their beginning where their whole stands beside them or behind them. */
+export const shortId = (id) => (id.length > 16 ? `${id.slice(0, 12)}…` : id);
+
+/** A device in words that tell it from others of its name. */
+export const deviceLabel = (device, all) => (all.filter((other) => other.name === device.name).length > 1 ? `${device.name}, ${shortId(device.id)}` : device.name);
+
+let ids = 0;
+
+/** A control under its label. */
+export function field(label, control, {hint = null, broad = false} = {}) {
+  const id = `field-${++ids}`;
+  const input = control.querySelector?.("input") ?? control;
+  input.id = id;
+  const told = hint === null ? null : element("span", {class: "hint", id: `${id}-hint`}, hint);
+  if (told) input.setAttribute("aria-describedby", told.id);
+  return element("div", {class: broad ? "field broad" : "field"}, element("label", {for: id}, label), control, told);
+}
+
+/** options: [[value, text], …] or {label, options}; a value that is none of them is kept as one more. */
+export function chooser(name, options, value = "") {
+  const one = ([given, text]) => element("option", {value: given, selected: given === value}, text);
+  const made = element("select", {name}, ...options.map((item) => (Array.isArray(item) ? one(item) : element("optgroup", {label: item.label}, ...item.options.map(one)))));
+  if (![...made.options].some((option) => option.value === value)) made.append(one([value, value]));
+  made.value = value;
+  return made;
+}
+
+/** A day's input; a moment that the address names stays a text, since no day says the same. */
+export function dayInput(name, value = "") {
+  const made = element("input", {name, type: value === "" || DAY.test(value) ? "date" : "text", autocomplete: "off"});
+  made.value = value;
+  return made;
+}
+
+/** A text with suggestions: every value may be asked for, those that are known are offered. */
+export function suggested(name, values, value = "") {
+  const list = element("datalist", {id: `list-${++ids}`}, ...values.map((text) => element("option", {value: text})));
+  const made = element("input", {name, type: "text", list: list.id, autocomplete: "off", spellcheck: "false"});
+  made.value = value;
+  return element("span", {class: "suggested"}, made, list);
+}
+
+/** The named members of the address, "" where it has none. */
+export const read = (params, names) => Object.fromEntries(names.map((name) => [name, params.get(name) ?? ""]));
+
+/** Calls changed(name, value) when the reader has changed a control of the form. */
+export function watch(form, changed) {
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.addEventListener("change", (event) => { if (event.target.name) changed(event.target.name, event.target.value.trim()); });
+}
+
+/**
+ * Keeps a place up to date: the function it gives loads anew and shows it; of several at once the last one counts. An error stands in the place, so that the choosers stay; a missing token is the frame's.
+ * load(signal) gives the nodes to show.
+ */
+export function region(shell, place, load) {
+  let at = 0;
+  return async () => {
+    const mine = ++at;
+    place.setAttribute("aria-busy", "true");
+    let nodes;
+    try {
+      nodes = await load(shell.signal);
+    } catch (error) {
+      if (error.name === "AbortError" || mine !== at) return;
+      if (error.status === 401) throw error;
+      if (!(error instanceof api.ApiError)) throw error;
+      nodes = [problem(error)];
+    }
+    if (mine !== at || shell.signal.aborted) return;
+    place.replaceChildren(...nodes);
+    place.removeAttribute("aria-busy");
+  };
+}
+
+/** The matrix of every source; of the newest month alone where all of it is over the daemon's limit. */
+async function matrix(signal) {
+  try {
+    return await api.get("/api/v1/history?source=any", {signal});
+  } catch (error) {
+    if (error.status !== 413) throw error;
+    return api.get(api.address("/api/v1/history", {source: "any", since: dayText(dayNumber(today()) - 30)}), {signal});
+  }
+}
+
+/** [{id, name, versions: [{driver, cuda, last}]}]: what has runs of the last year, and what was probed; versions as they came. */
+export async function knownDevices(signal) {
+  const [history, probed] = await Promise.all([matrix(signal), api.get("/api/v1/devices", {signal})]);
+  const found = new Map();
+  const at = ({id, name}) => found.get(id) ?? found.set(id, {id, name, versions: []}).get(id);
+  for (const row of history.rows) at(row.device).versions.push({driver: row.driver, cuda: row.cuda, first: row.cells[0]?.day ?? "", last: row.cells.at(-1)?.day ?? ""});
+  for (const item of probed.items) at(item);
+  const newest = (device) => device.versions.reduce((last, version) => (version.last > last ? version.last : last), "");
+  return [...found.values()].sort((a, b) => (newest(a) < newest(b) ? 1 : newest(a) > newest(b) ? -1 : 0));
+}
+
+export const distinct = (values) => [...new Set(values.filter((value) => value !== null && value !== ""))];
+
+/** Nothing has been measured at all: where to start. */
+export const nothingYet = (shell) => empty("No run yet", element("p", {}, "History begins with the first verification. ", element("a", {href: shell.link("jobs")}, "Start one")));

@@ -1,0 +1,162 @@
+// The matrix device × driver × CUDA × day as a table of links: one stop of the Tab key, arrow keys inside.
+import {element} from "../dom.js";
+import {bdi} from "../parts.js";
+import {dayNumber, dayText, nextDay, shortId} from "./filters.js";
+
+const GAP_DAYS = 4; // so many empty days and more in a row become one narrow column
+const CELLS_MAX = 20000; // of the table; more make the browser slow, so the newest days that fit are shown
+const CHANGES_MAX = 20;
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+/** Columns from the first day with a run to the last: {day} or {gap, from, to}. */
+export function columns(days) {
+  const made = [];
+  days.forEach((day, i) => {
+    const before = i === 0 ? day : days[i - 1];
+    const [from, to] = [dayNumber(before) + 1, dayNumber(day)];
+    if (to - from >= GAP_DAYS) made.push({gap: to - from, from: dayText(from), to: dayText(to - 1)});
+    else for (let number = from; number < to; number++) made.push({day: dayText(number)});
+    made.push({day});
+  });
+  return made;
+}
+
+const version = (row) => [row.driver ?? `unknown driver`, row.cuda === null ? "unknown CUDA" : `CUDA ${row.cuda}`];
+
+/** {device id: [{day, from: [drivers before], to: driver}]}: days on which a device ran a driver that it did not run on its day before. */
+export function driverChanges(rows) {
+  const byDevice = new Map();
+  for (const row of rows) {
+    if (row.driver === null) continue;
+    const days = byDevice.get(row.device.id) ?? byDevice.set(row.device.id, new Map()).get(row.device.id);
+    for (const cell of row.cells) days.set(cell.day, (days.get(cell.day) ?? new Set()).add(row.driver));
+  }
+  const found = new Map();
+  for (const [device, days] of byDevice) {
+    const ordered = [...days].sort(([a], [b]) => (a < b ? -1 : 1));
+    found.set(device, ordered.flatMap(([day, drivers], i) => (i === 0 ? [] : [...drivers].filter((driver) => !ordered[i - 1][1].has(driver)).map((to) => ({day, from: [...ordered[i - 1][1]], to})))));
+  }
+  return found;
+}
+
+const runs = (number) => `${number} ${number === 1 ? "run" : "runs"}`;
+
+function cellWords(row, cell, isNew) {
+  const parts = [];
+  if (cell.counter_backed > 0) parts.push(`${runs(cell.counter_backed)} with counters`);
+  if (cell.timed_only > 0) parts.push(`${runs(cell.timed_only)} timed only`);
+  return `${cell.day} UTC, ${version(row).join(", ")}: ${parts.join(", ")}${isNew ? "; first day under this driver" : ""}`;
+}
+
+const shown = (number) => (number > 999 ? "999+" : String(number));
+
+function cellLink(shell, row, cell, state, isNew) {
+  const filters = {device: row.device.id, driver: row.driver, cuda: row.cuda, since: cell.day, until: nextDay(cell.day), source: state.source};
+  const counted = cell.counters === "counter-backed";
+  const words = cellWords(row, cell, isNew);
+  const large = counted ? shown(cell.counter_backed) : `${shown(cell.timed_only)}t`;
+  const small = counted && cell.timed_only > 0 ? `+${shown(cell.timed_only)}t` : "";
+  return element("a", {class: `cell ${counted ? "counted" : "timed"}${isNew ? " new" : ""}`, href: shell.link("runs", filters), "aria-label": `${large}${small}: ${words}`, title: words, tabindex: "-1"},
+    large, small === "" ? null : element("small", {}, small));
+}
+
+/** What each shape means, with the shapes. */
+export function key(source) {
+  const sample = (kind, text, words) => element("span", {class: "sample"}, element("span", {class: `cell ${kind}`, "aria-hidden": "true"}, text), words);
+  return element("div", {class: "key matrix-key"},
+    sample("counted", "6", "filled square: runs with counters"), sample("timed", "2t", "ring: timed only"), sample("none", "·", "no run"),
+    sample("counted new", "1", "notch: first day under that driver"),
+    source === "" ? element("span", {}, "The list that a cell opens has the replayed runs of that day too, marked as such.") : null);
+}
+
+function heads(cols) {
+  const months = [];
+  for (const col of cols) {
+    const month = col.day?.slice(0, 7) ?? null;
+    if (month !== null && months.at(-1)?.month === month) months.at(-1).span++;
+    else months.push({month, span: 1, col});
+  }
+  const top = months.map(({month, span, col}) => (month === null
+    ? element("th", {scope: "col", rowspan: "2", class: "gap", title: `no run from ${col.from} to ${col.to}`}, element("span", {}, `${col.gap} days without`))
+    : element("th", {scope: "colgroup", colspan: String(span), class: "month"}, element("span", {}, MONTHS[Number(month.slice(5)) - 1], element("br"), month.slice(0, 4)))));
+  const days = cols.filter((col) => col.day).map((col) => element("th", {scope: "col", class: "day", title: `${col.day} UTC`}, element("span", {class: "visually-hidden"}, `${col.day.slice(0, 8)}`), col.day.slice(8)));
+  return element("thead", {}, element("tr", {}, element("th", {rowspan: "2", scope: "col", class: "label"}, "driver, CUDA", element("br"), "day (UTC) →"), ...top), element("tr", {}, ...days));
+}
+
+function bodyRow(shell, row, cols, state, news) {
+  const cells = new Map(row.cells.map((cell) => [cell.day, cell]));
+  const [driver, cuda] = version(row);
+  const label = element("th", {scope: "row", class: "label", title: [row.why.driver, row.why.cuda].filter(Boolean).join("; ") || null}, bdi(driver), " ", element("span", {class: "cuda"}, bdi(cuda)));
+  return element("tr", {}, label, ...cols.map((col) => {
+    const cell = col.day ? cells.get(col.day) : null;
+    if (cell) return element("td", {}, cellLink(shell, row, cell, state, news.has(`${cell.day} ${row.driver}`)));
+    return element("td", {class: col.gap ? "gap" : "none"}, element("span", {"aria-hidden": "true"}, col.gap ? "" : "·"), element("span", {class: "visually-hidden"}, "none"));
+  }));
+}
+
+/** Arrow keys go from cell to cell, Home and End to the row's ends; only one cell is a stop of the Tab key. */
+function keys(table) {
+  const rows = [...table.querySelectorAll("tbody tr")].map((tr) => [...tr.querySelectorAll("a.cell")].map((a) => ({a, at: a.parentNode.cellIndex}))).filter((row) => row.length > 0);
+  const nearest = (row, at) => row.reduce((best, item) => (Math.abs(item.at - at) < Math.abs(best.at - at) ? item : best));
+  let stop = rows.at(-1)?.at(-1)?.a ?? null;
+  stop?.setAttribute("tabindex", "0");
+  table.addEventListener("focusin", (event) => {
+    const a = event.target.closest("a.cell");
+    if (!a) return;
+    stop.setAttribute("tabindex", "-1");
+    stop = a;
+    stop.setAttribute("tabindex", "0");
+  });
+  table.addEventListener("keydown", (event) => {
+    const r = rows.findIndex((row) => row.some(({a}) => a === document.activeElement));
+    if (r < 0) return;
+    const row = rows[r];
+    const i = row.findIndex(({a}) => a === document.activeElement);
+    const to = {ArrowLeft: row[i - 1], ArrowRight: row[i + 1], Home: row[0], End: row.at(-1),
+      ArrowUp: rows[r - 1] && nearest(rows[r - 1], row[i].at), ArrowDown: rows[r + 1] && nearest(rows[r + 1], row[i].at)};
+    if (!(event.key in to)) return;
+    event.preventDefault();
+    to[event.key]?.a.focus();
+  });
+}
+
+/** The newest days that keep the table within what a browser draws well, and how many were left out. */
+function fitting(days, rows) {
+  const most = Math.max(1, Math.floor(CELLS_MAX / rows));
+  return {days: days.slice(-most), left: Math.max(0, days.length - most)};
+}
+
+/** The table in its scrolling region, newest days at its end. */
+export function matrix(shell, answer, state) {
+  const {days, left} = fitting([...new Set(answer.rows.flatMap((row) => row.cells.map((cell) => cell.day)))].sort(), answer.rows.length);
+  const cols = columns(days);
+  const devices = new Map();
+  for (const row of answer.rows) devices.set(row.device.id, [...(devices.get(row.device.id) ?? []), row]);
+  const news = driverChanges(answer.rows);
+  const bodies = [...devices.values()].map((rows) => {
+    const {id, name} = rows[0].device;
+    const fresh = new Set((news.get(id) ?? []).map(({day, to}) => `${day} ${to}`));
+    const head = element("th", {scope: "rowgroup", colspan: String(cols.length + 1), class: "device"}, element("span", {class: "device-name"}, bdi(name), " ", element("span", {class: "device-id", title: id}, bdi(shortId(id)))));
+    return element("tbody", {}, element("tr", {class: "device-row"}, head), ...rows.map((row) => bodyRow(shell, row, cols, state, fresh)));
+  });
+  const table = element("table", {class: "matrix", role: "grid", "aria-label": "Runs by device, driver, CUDA version and day"}, heads(cols), ...bodies);
+  keys(table);
+  const scroll = element("div", {class: "scroll matrix-scroll", role: "region", "aria-label": "History by day", tabindex: "0"}, table);
+  const hint = element("p", {class: "hint matrix-hint"}, left > 0 ? `The newest ${days.length} days are shown; ${left} older ones with runs are left out: choose fewer days or one device. ` : "", "Arrow keys go from cell to cell.");
+  requestAnimationFrame(() => scroll.scrollTo({left: scroll.scrollWidth}));
+  return element("div", {}, scroll, hint);
+}
+
+/** The days on which a driver changed, newest first, each with the comparison that asks whether it mattered. */
+export function changes(shell, answer, state) {
+  const names = new Map(answer.rows.map((row) => [row.device.id, row.device.name]));
+  const all = [...driverChanges(answer.rows)].flatMap(([device, list]) => list.map((change) => ({device, ...change}))).sort((a, b) => (a.day < b.day ? 1 : -1));
+  const title = element("h2", {}, "Changes of driver");
+  if (all.length === 0) return element("section", {}, title, element("p", {class: "hint"}, "No driver changed between these days."));
+  const items = all.slice(0, CHANGES_MAX).map(({device, day, from, to}) => element("li", {},
+    element("span", {class: "when"}, `${day} UTC`), element("span", {class: "what"}, bdi(names.get(device)), " ", element("span", {class: "device-id"}, bdi(shortId(device)))),
+    element("span", {class: "versions"}, bdi(from.join(", ")), " → ", bdi(to)),
+    element("a", {href: shell.link("compare", {base: `driver:${from.at(-1)}`, head: `driver:${to}`, device, source: state.source}), "aria-label": `Compare ${from.at(-1)} with ${to}`}, "Compare")));
+  const rest = all.length - items.length;
+  return element("section", {class: "changes"}, title, element("ul", {class: "change-list"}, ...items), rest > 0 ? element("p", {class: "hint"}, `${rest} older changes are not listed.`) : null);
+}

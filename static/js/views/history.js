@@ -1,0 +1,72 @@
+// History, #view=history&device=…&since=…: which device was verified when, under which driver and CUDA version.
+import * as api from "../api.js";
+import {element} from "../dom.js";
+import {button, empty} from "../parts.js";
+import {SOURCES, chooser, dayInput, dayNumber, dayText, deviceLabel, field, knownDevices, nothingYet, read, region, today, watch} from "./filters.js";
+import {changes, key, matrix} from "./history-matrix.js";
+
+export const css = "/css/history.css";
+
+const SPANS = [30, 90, 365];
+const NAMES = ["device", "source", "since", "until"];
+
+const count = (number, one, more = `${one}s`) => `${number.toLocaleString("en-US")} ${number === 1 ? one : more}`;
+
+const dayOf = (day) => element("span", {class: "day-text"}, day);
+
+/** What the matrix holds, in a sentence; null when it holds nothing. */
+function sentence(answer) {
+  const cells = answer.rows.flatMap((row) => row.cells);
+  if (cells.length === 0) return null;
+  const days = [...new Set(cells.map((cell) => cell.day))].sort();
+  const sum = (member) => cells.reduce((all, cell) => all + cell[member], 0);
+  const devices = new Set(answer.rows.map((row) => row.device.id)).size;
+  const drivers = new Set(answer.rows.map((row) => row.driver)).size;
+  const [counted, timed] = [sum("counter_backed"), sum("timed_only")];
+  return element("p", {class: "lead said", role: "status"},
+    `${count(counted + timed, "good run")} of ${count(devices, "device")} under ${count(drivers, "driver")}: ${counted.toLocaleString("en-US")} with counters, ${timed.toLocaleString("en-US")} timed only; on ${count(days.length, "day")} from `,
+    dayOf(days[0]), " to ", dayOf(days.at(-1)), ". Asked for: from ", dayOf(answer.since), " up to, not including, ", dayOf(answer.until), ", days of UTC.");
+}
+
+function nothing(shell, state) {
+  const words = state.source === "" ? "Replayed runs are no history; they are shown when they are asked for." : "Choose other days, another device or another source.";
+  return [empty("No run in this span", element("p", {}, words), element("p", {}, element("a", {href: shell.link("history", {...state, source: "any"})}, "Show replayed runs too")))];
+}
+
+export async function show(root, params, shell) {
+  const devices = await knownDevices(shell.signal);
+  const state = read(params, NAMES);
+  const place = element("div", {class: "matrix-place"});
+  const refresh = region(shell, place, async (signal) => {
+    const answer = await api.get(api.address("/api/v1/history", state), {signal});
+    const words = sentence(answer);
+    if (words === null) return nothing(shell, state);
+    return [words, key(state.source), matrix(shell, answer, state), changes(shell, answer, state)];
+  });
+  const form = element("form", {class: "toolbar", "aria-label": "What to show"},
+    field("Device", chooser("device", [["", "all devices"], ...devices.map((device) => [device.id, deviceLabel(device, devices)])], state.device)),
+    field("Source", chooser("source", SOURCES, state.source)),
+    field("Since day (UTC)", dayInput("since", state.since)),
+    field("Before day (UTC)", dayInput("until", state.until)),
+    element("div", {class: "buttons", role: "group", "aria-label": "Span"}, ...SPANS.map((days) => button(`${days} days`, () => span(days)))));
+  function span(days) {
+    const end = dayNumber(today()) + 1;
+    form.elements.until.value = "";
+    form.elements.since.value = days === 365 ? "" : dayText(end - days);
+    change({since: form.elements.since.value, until: ""});
+  }
+  function change(changed) {
+    Object.assign(state, changed);
+    shell.setParameters(changed);
+    return refresh();
+  }
+  watch(form, (name, value) => change({[name]: value}));
+  const head = [element("h1", {}, "History"), element("p", {class: "lead"}, "Which days have a verification, for each device, driver and CUDA version. A cell opens its runs.")];
+  if (devices.every((device) => device.versions.length === 0)) {
+    root.replaceChildren(...head, nothingYet(shell));
+    return;
+  }
+  await refresh();
+  root.replaceChildren(...head, form, place);
+  place.querySelector(".matrix-scroll")?.scrollTo({left: 1e6});
+}

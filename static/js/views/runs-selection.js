@@ -1,0 +1,78 @@
+// Runs that are marked as base or head of a comparison. They stand in the address, so that they stay over pages and filters.
+import {element} from "../dom.js";
+import {button} from "../parts.js";
+
+const SIDES = ["base", "head"];
+const MOST = 30; // runs of a side; the API takes no more
+
+const parse = (text) => [...new Set(text.replace(/^run:/, "").split(",").map((part) => part.replace(/^run:/, "")).filter((id) => /^\d{1,19}$/.test(id)))];
+
+/** "run:1,run:2" as the API names a side. */
+export const sideOf = (ids) => ids.map((id) => `run:${id}`).join(",");
+
+export class Selection {
+  constructor(shell, state) {
+    this.shell = shell;
+    this.state = state;
+    this.ids = Object.fromEntries(SIDES.map((side) => [side, parse(state[side])]));
+    this.element = element("section", {class: "selection", "aria-label": "Marked runs", hidden: true});
+    this.boxes = new Map();
+    this.draw();
+  }
+
+  /** A checkbox that marks the run. */
+  box(side, run) {
+    const made = element("input", {type: "checkbox", "aria-label": `run ${run.id} as ${side}`});
+    made.checked = this.ids[side].includes(run.id);
+    made.addEventListener("change", () => this.mark(side, run.id, made.checked));
+    this.boxes.set(`${side} ${run.id}`, made);
+    return made;
+  }
+
+  mark(side, id, on) {
+    const other = side === "base" ? "head" : "base";
+    this.ids[side] = this.ids[side].filter((one) => one !== id);
+    if (on) {
+      this.ids[side].push(id);
+      this.ids[other] = this.ids[other].filter((one) => one !== id);
+      const box = this.boxes.get(`${other} ${id}`);
+      if (box) box.checked = false;
+    }
+    this.keep();
+  }
+
+  clear() {
+    for (const side of SIDES) this.ids[side] = [];
+    for (const box of this.boxes.values()) box.checked = false;
+    this.keep();
+  }
+
+  keep() {
+    const changed = Object.fromEntries(SIDES.map((side) => [side, sideOf(this.ids[side])]));
+    Object.assign(this.state, changed);
+    this.shell.setParameters(changed);
+    this.draw();
+  }
+
+  problem() {
+    const {base, head} = this.ids;
+    if (base.length === 0 || head.length === 0) return `Mark at least one run as ${base.length === 0 ? "base" : "head"} too.`;
+    if (base.length > MOST || head.length > MOST) return `A side has at most ${MOST} runs.`;
+    if (base.length < 6 || head.length < 6) return "With fewer than six runs a side the device's history lends its spread, or rows stay ambiguous.";
+    return null;
+  }
+
+  draw() {
+    const {base, head} = this.ids;
+    this.element.hidden = base.length + head.length === 0;
+    const names = (ids) => (ids.length === 0 ? "none yet" : ids.length > 8 ? `${ids.length} runs` : ids.join(", "));
+    const ready = base.length > 0 && head.length > 0 && base.length <= MOST && head.length <= MOST;
+    const words = this.problem();
+    this.element.replaceChildren(
+      element("p", {role: "status"}, element("strong", {}, "Base: "), names(base), " · ", element("strong", {}, "Head: "), names(head), words ? element("span", {class: "hint"}, ` ${words}`) : ""),
+      element("div", {class: "buttons"},
+        ready ? element("a", {class: "button", href: this.shell.link("compare", {base: sideOf(base), head: sideOf(head)})}, "Compare") : "",
+        base.length === 1 && head.length === 1 ? element("a", {class: "button", href: this.shell.link("run", {run: head[0], over: base[0]})}, "Both on one chart") : "",
+        button("Clear marks", () => this.clear(), {class: "quiet"})));
+  }
+}

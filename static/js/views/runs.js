@@ -1,0 +1,83 @@
+// Runs, #view=runs&device=…: every run by every filter of the API, in pages; from here to one run, to two of them on one chart, or to a comparison.
+import * as api from "../api.js";
+import {element} from "../dom.js";
+import {button, empty, notice} from "../parts.js";
+import {chooser, dayInput, deviceLabel, distinct, field, knownDevices, nothingYet, read, region, suggested, watch} from "./filters.js";
+import {Selection} from "./runs-selection.js";
+import {table} from "./runs-table.js";
+
+export const css = "/css/history.css";
+
+const FILTERS = ["device", "driver", "cuda", "suite", "sizes", "source", "counters", "outcome", "since", "until"];
+const LIMITS = ["25", "50", "100", "200"];
+
+function filterForm(state, devices) {
+  const of = devices.filter((device) => state.device === "" || device.id === state.device).flatMap((device) => device.versions);
+  return element("form", {class: "toolbar many", "aria-label": "Which runs"},
+    field("Device", chooser("device", [["", "all devices"], ...devices.map((device) => [device.id, deviceLabel(device, devices)])], state.device), {broad: true}),
+    field("Driver", suggested("driver", distinct(of.map((version) => version.driver)), state.driver)),
+    field("CUDA", suggested("cuda", distinct(of.map((version) => version.cuda)), state.cuda)),
+    field("Suite", chooser("suite", [["", "any"], ["verify", "verify"]], state.suite)),
+    field("Sizes", chooser("sizes", [["", "any"], ["course", "course"], ["scaled", "scaled"]], state.sizes)),
+    field("Source", chooser("source", [["", "any"], ["measured", "measured here"], ["imported", "imported"], ["replayed", "replayed"]], state.source === "any" ? "" : state.source)),
+    field("Counters", chooser("counters", [["", "with or without"], ["counter-backed", "counter-backed"], ["timed-only", "timed only"]], state.counters)),
+    field("Outcome", chooser("outcome", [["", "ok"], ["refused", "refused"], ["partial", "partial"], ["any", "any"]], state.outcome === "ok" ? "" : state.outcome)),
+    field("Since day (UTC)", dayInput("since", state.since)),
+    field("Before day (UTC)", dayInput("until", state.until)),
+    field("Rows", chooser("limit", LIMITS.map((limit) => [limit, limit]), state.limit || "50")));
+}
+
+/** All of the selection as a file. With a token a plain link would ask without it, so the page fetches it then. */
+function exportLinks(state) {
+  const filter = Object.fromEntries(FILTERS.map((name) => [name, state[name]]));
+  const one = (kind, text) => element("a", {href: api.address(`/api/v1/runs.${kind}`, filter), download: `rooflined-runs.${kind}`, class: "button"}, text);
+  return element("div", {class: "buttons exports", role: "group", "aria-label": "All runs of this selection as a file"}, element("span", {class: "hint"}, "All runs of this selection:"), one("csv", "CSV"), one("json", "JSON"));
+}
+
+function pages(shell, state, answer) {
+  const address = (cursor) => shell.link("runs", {...state, cursor});
+  const first = state.cursor === "" ? null : element("a", {class: "button", href: address("")}, "Newest runs");
+  const next = answer.next === null ? null : element("a", {class: "button", rel: "next", href: address(answer.next)}, "Older runs →");
+  if (first === null && next === null) return null;
+  return element("nav", {class: "buttons pages", "aria-label": "Pages of runs"}, first, next);
+}
+
+function nothing(shell, state) {
+  if (state.cursor !== "") return [empty("No older run", element("p", {}, element("a", {href: shell.link("runs", {...state, cursor: ""})}, "Back to the newest")))];
+  const filtered = FILTERS.some((name) => state[name] !== "");
+  return filtered ? [empty("No run fits these filters", element("p", {}, element("a", {href: shell.link("runs")}, "Show all runs")))] : [nothingYet(shell)];
+}
+
+function said(items, state) {
+  const range = items.length === 1 ? "1 run" : `${items.length} runs`;
+  return element("p", {class: "hint", role: "status"}, `${range}${state.cursor === "" ? ", newest first" : ", continued"}: from ${items.at(-1).date.slice(0, 10)} to ${items[0].date.slice(0, 10)} (UTC).`);
+}
+
+export async function show(root, params, shell) {
+  const devices = await knownDevices(shell.signal);
+  const state = read(params, [...FILTERS, "limit", "cursor", "base", "head"]);
+  const selection = new Selection(shell, state);
+  const place = element("div", {class: "runs-place"});
+  const refresh = region(shell, place, async (signal) => {
+    let answer;
+    try {
+      const {base, head, ...query} = state;
+      answer = await api.get(api.address("/api/v1/runs", query), {signal});
+    } catch (error) {
+      if (error.code !== "bad_cursor") throw error;
+      return [notice(null, element("p", {}, `${error.message} `, element("a", {href: shell.link("runs", {...state, cursor: ""})}, "Start with the newest runs")))];
+    }
+    if (answer.items.length === 0) return nothing(shell, state);
+    return [element("div", {class: "list-head"}, said(answer.items, state), exportLinks(state)), table(shell, answer.items, selection), pages(shell, state, answer)].filter(Boolean);
+  });
+  const form = filterForm(state, devices);
+  form.append(button("Clear filters", () => { location.hash = shell.link("runs"); }, {class: "quiet"}));
+  watch(form, (name, value) => {
+    const changed = {[name]: value, cursor: ""};
+    Object.assign(state, changed);
+    shell.setParameters(changed);
+    refresh();
+  });
+  await refresh();
+  root.replaceChildren(element("h1", {}, "Runs"), element("p", {class: "lead"}, "Open one, or mark runs as base and as head to compare them, or to draw two on one chart."), form, selection.element, place);
+}
