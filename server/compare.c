@@ -50,27 +50,39 @@ static void add_time(struct draws *draws, const struct rl_real *time, const stru
     }
 }
 
-static void add_bytes(struct draws *draws, const struct rl_real *bytes)
+static void add_bytes(struct draws *draws, const struct rl_real *bytes, bool single)
 {
-    if (rl_is_known(*bytes) && isfinite(bytes->value) && bytes->value >= 0)
+    if (rl_is_known(*bytes) && isfinite(bytes->value) && bytes->value >= 0) {
+        draws->single[draws->bytes_n] = single;
         draws->bytes[draws->bytes_n++] = bytes->value;
-    else if (draws->bytes_why == NULL)
+    } else if (draws->bytes_why == NULL) {
         draws->bytes_why = bytes->why != NULL ? bytes->why : "it is negative or not finite";
+    }
+}
+
+/* The time that may be judged. */
+static struct rl_real time_of(const struct compare_draw *draw, bool named)
+{
+    if (draw->flags & COMPARE_TIME_DERIVED)
+        return rl_unknown("its time follows from bytes, a percentage and the ceiling: nobody measured it");
+    if ((draw->flags & COMPARE_THROTTLED) && !named)
+        return rl_unknown("the row was throttled");
+    return draw->time_s;
 }
 
 static int gather_run(struct gathered *all, const struct compare_run *run, bool named, bool head)
 {
     for (size_t i = 0; !all->ceilings && i < run->draw_count; i++) {
         const struct compare_draw *draw = &run->draws[i];
+        if (draw->state >= RL_STATE_COUNT)
+            continue;
         struct subject *subject = subject_of(all, draw->kernel, draw->state);
         if (subject == NULL)
             return -1;
         struct draws *draws = head ? &subject->head : &subject->base;
-        struct rl_real time = draw->time_s;
-        if (draw->throttled && !named)
-            time = rl_unknown("the row was throttled");
+        struct rl_real time = time_of(draw, named);
         add_time(draws, &time, draw, NULL);
-        add_bytes(draws, &draw->dram_bytes);
+        add_bytes(draws, &draw->dram_bytes, (draw->flags & COMPARE_SINGLE_LAUNCH) != 0);
     }
     for (size_t i = 0; all->ceilings && i < run->ceiling_count; i++) {
         const struct compare_ceiling_draw *ceiling = &run->ceilings[i];
@@ -107,40 +119,43 @@ static int gather(struct gathered *all, const struct chosen *base, const struct 
     return 0;
 }
 
-/* ---- spread of single draws, from history ---- */
-
-static void use_history(struct subject *subject, const struct compare_history *history)
-{
-    double values[COMPARE_HISTORY_MAX];
-    int64_t groups[COMPARE_HISTORY_MAX];
-    for (int bytes = 0; bytes < 2; bytes++) {
-        size_t n = 0;
-        for (size_t i = 0; i < history->count && n < COMPARE_HISTORY_MAX; i++) {
-            const struct compare_past *past = &history->draws[i];
-            const struct rl_real *value = bytes ? &past->dram_bytes : &past->time_s;
-            bool usable = bytes ? rl_is_known(*value) && isfinite(value->value) : positive(value);
-            if (past->state != subject->state || !usable || strcmp(past->name, subject->name) != 0)
-                continue;
-            values[n] = bytes ? value->value : log(value->value);
-            groups[n++] = past->group;
-        }
-        struct stats_item *item = bytes ? &subject->bytes : &subject->time;
-        *(bytes ? &subject->past_bytes : &subject->past_times) = n;
-        if (n >= COMPARE_HISTORY_MIN)
-            item->spread = stats_pooled_sd(values, groups, n, &item->spread_df);
-    }
-}
-
 /* ---- verdicts ---- */
 
-static struct rl_real median(const double *values, size_t n, const char *why)
+struct middle { /* of one side's draws */
+    struct rl_real p25, median, p75;
+};
+
+static struct middle middle_of(const double *values, size_t n, const char *why)
 {
     double sorted[COMPARE_RUNS_MAX];
+    struct rl_real unknown = rl_unknown(why != NULL ? why : "the side has no such row");
     if (n == 0)
-        return rl_unknown(why != NULL ? why : "the side has no such row");
+        return (struct middle){unknown, unknown, unknown};
     memcpy(sorted, values, n * sizeof *values);
     rl_sort_doubles(sorted, n);
-    return rl_known(rl_quantile_sorted(sorted, n, 0.5));
+    return (struct middle){rl_known(rl_quantile_sorted(sorted, n, 0.25)), rl_known(rl_quantile_sorted(sorted, n, 0.5)),
+                           rl_known(rl_quantile_sorted(sorted, n, 0.75))};
+}
+
+/* From logarithms of times to times, or to a ceiling's values, which are their reciprocals. */
+static struct middle from_logs(struct middle logs, bool ceiling)
+{
+    double turn = ceiling ? -1 : 1;
+    struct middle ret = ceiling ? (struct middle){logs.p75, logs.median, logs.p25} : logs;
+    ret.p25.value = exp(turn * ret.p25.value);
+    ret.median.value = exp(turn * ret.median.value);
+    ret.p75.value = exp(turn * ret.p75.value);
+    return ret;
+}
+
+static void put_middles(struct compare_judged *ret, struct middle base, struct middle head)
+{
+    ret->base_p25 = base.p25;
+    ret->base = base.median;
+    ret->base_p75 = base.p75;
+    ret->head_p25 = head.p25;
+    ret->head = head.median;
+    ret->head_p75 = head.p75;
 }
 
 static void unknown_numbers(struct compare_judged *judged, const char *why)
@@ -182,10 +197,8 @@ static void judge_time(const struct subject *subject, bool ceiling, struct compa
     const struct draws *base = &subject->base, *head = &subject->head;
     const struct stats_item *item = &subject->time;
     double turn = ceiling ? -1 : 1; /* a ceiling's value is the reciprocal of its time */
-    ret->base = median(base->log_time, base->n, base->time_why);
-    ret->head = median(head->log_time, head->n, head->time_why);
-    ret->base.value = exp(turn * ret->base.value);
-    ret->head.value = exp(turn * ret->head.value);
+    put_middles(ret, from_logs(middle_of(base->log_time, base->n, base->time_why), ceiling),
+                from_logs(middle_of(head->log_time, head->n, head->time_why), ceiling));
     if (!begin(ret, base->n, head->n))
         return;
     take_item(ret, item);
@@ -228,8 +241,8 @@ static void judge_bytes(const struct subject *subject, struct compare_judged *re
 {
     const struct draws *base = &subject->base, *head = &subject->head;
     const struct stats_item *item = &subject->bytes;
-    ret->base = median(base->bytes, base->bytes_n, base->bytes_why);
-    ret->head = median(head->bytes, head->bytes_n, head->bytes_why);
+    put_middles(ret, middle_of(base->bytes, base->bytes_n, base->bytes_why),
+                middle_of(head->bytes, head->bytes_n, head->bytes_why));
     if (!begin(ret, base->bytes_n, head->bytes_n))
         return;
     take_item(ret, item);
@@ -282,7 +295,8 @@ static int judge_all(struct gathered *all, const struct compare_history *history
     for (size_t i = 0; i < all->count; i++) {
         struct subject *subject = &all->items[i];
         if (history != NULL)
-            use_history(subject, history);
+            compare_use_history(subject, history);
+        compare_part_singles(subject);
         if (!all->ceilings)
             subject->floor_bytes = byte_floor(&subject->base, &subject->head);
     }
@@ -467,36 +481,4 @@ void compare_free(struct compare_result *result)
 {
     if (result != NULL)
         rl_arena_free(result->arena);
-}
-
-const char *compare_verdict_name(enum compare_verdict verdict)
-{
-    static const char *const names[COMPARE_VERDICT_COUNT] = {
-        [COMPARE_SAME] = "same",
-        [COMPARE_SLOWER] = "slower",
-        [COMPARE_FASTER] = "faster",
-        [COMPARE_MORE] = "more",
-        [COMPARE_FEWER] = "fewer",
-        [COMPARE_AMBIGUOUS] = "ambiguous",
-        [COMPARE_MISSING_BASE] = "missing_base",
-        [COMPARE_MISSING_HEAD] = "missing_head",
-    };
-    return names[verdict];
-}
-
-const char *compare_cause_name(enum compare_cause cause)
-{
-    static const char *const names[] = {
-        [COMPARE_CAUSE_NONE] = NULL,         [COMPARE_CAUSE_CLOCK] = "clock",
-        [COMPARE_CAUSE_BYTES] = "bytes",     [COMPARE_CAUSE_MEMORY_CLOCK] = "memory_clock",
-        [COMPARE_CAUSE_MACHINE] = "machine", [COMPARE_CAUSE_NOT_FOUND] = "none_found",
-    };
-    return names[cause];
-}
-
-const char *compare_outcome_name(enum compare_outcome outcome)
-{
-    static const char *const names[] = {
-        [COMPARE_REGRESSION] = "slower", [COMPARE_NO_REGRESSION] = "not_slower", [COMPARE_UNDECIDED] = "undecided"};
-    return names[outcome];
 }

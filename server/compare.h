@@ -5,9 +5,15 @@
  * independent. Formulas and their sources: compare_stats.h; the rules are stated here.
  *
  * SIDES. At most COMPARE_RUNS_MAX runs each. Runs that a query gave (`named` false) have to be of outcome ok, not
- * shared and not throttled, and like the side's newest run in every field of identity; others are left out and listed
- * with the reason. Runs that somebody named are judged whatever their flags, with a warning; only a refused one is not,
- * since its results are wrong.
+ * shared, not throttled, not driver_changed, and like the side's newest run in every field of identity; others are left
+ * out and listed with the reason. Runs that somebody named are judged whatever their flags, with a warning; only a
+ * refused one is not, since its results are wrong.
+ *
+ * ROWS. A row that mixes the states (RL_MIXED) is never judged, and a time that was derived from bytes (time_derived)
+ * is none. Bytes of single launches (single_launch) are not held against those of a loop: where a row has both, the
+ * single ones are left out, and the row's reason says so. Bytes are those within the launch, so that a cold row without
+ * settled ones (unsettled) is judged as any other. Whatever flag says that a draw is less than usual is a warning with
+ * the number of draws; so are runs that were timed without counters.
  *
  * IDENTITY. device, suite, sizes, method_version, ecc, mig, power_limit_w. One that differs makes the sides not
  * comparable and is named; so does one that is known on one side only, since it cannot be shown to be equal. Unknown on
@@ -74,13 +80,23 @@ struct compare_draw { /* one row of one run in one state */
         dram_floor; /* below it a count says nothing: RL_FLOOR_FACTOR x counters.floor_dram_bytes / launches */
     struct rl_real ask_bytes;
     const char *bound; /* "memory", "compute", "latency"; NULL: unknown */
-    bool throttled;    /* the row's own flag: its time is left out of a side that a query gave */
+    unsigned flags;    /* enum compare_flag */
+};
+enum compare_flag {                        /* the row's own flags, by name; others change nothing here */
+                    COMPARE_THROTTLED = 1, /* its time is left out of a side that a query gave */
+                    COMPARE_CLOCK_MOVED = 2,
+                    COMPARE_NOT_STEADY = 4,
+                    COMPARE_UNSETTLED = 8,
+                    COMPARE_SINGLE_LAUNCH = 16,
+                    COMPARE_LAUNCHES_DIFFER = 32,
+                    COMPARE_TIME_DERIVED = 64,
 };
 
 struct compare_ceiling_draw {
     const char *name;
     enum rl_state state;
     struct rl_real value; /* byte/s or flop/s */
+    unsigned flags;       /* enum compare_flag */
 };
 
 struct compare_run {
@@ -90,7 +106,7 @@ struct compare_run {
     int64_t method_version;
     enum rl_source source;
     enum rl_outcome outcome;
-    bool shared, throttled; /* the run's flags */
+    bool shared, throttled, driver_changed; /* the run's flags */
     struct rl_flag3 ecc;
     struct rl_text mig;
     struct rl_real power_limit_w;
@@ -154,7 +170,9 @@ struct compare_judged { /* one quantity of a row, or a ceiling */
     enum compare_verdict verdict;
     size_t base_n, head_n;     /* draws */
     struct rl_real base, head; /* medians: s; bytes; byte/s or flop/s */
-    struct rl_real ratio;      /* estimate of head over base, in that unit, with its interval */
+    /* quartiles (type 7) of each side's draws in the same unit, for drawing how they scatter; of one draw: itself */
+    struct rl_real base_p25, base_p75, head_p25, head_p75;
+    struct rl_real ratio; /* estimate of head over base, in that unit, with its interval */
     struct rl_real low, high;
     struct rl_real level;     /* confidence of the interval */
     struct rl_real p, p_holm; /* of the rank test, or of t under a spread from history */

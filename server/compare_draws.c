@@ -36,10 +36,20 @@ static enum rl_source source_of(const char *name)
     return RL_IMPORTED;
 }
 
-/* Rows that mix the states are never judged (RL_MIXED in record.h). */
-static bool is_judged(const struct store_draw_row *row)
+static unsigned flags_of(const struct store_draw_row *row)
 {
-    return row->state < RL_STATE_COUNT;
+    static const struct {
+        unsigned stored, flag;
+    } flags[] = {
+        {STORE_ROW_THROTTLED, COMPARE_THROTTLED},         {STORE_ROW_CLOCK_MOVED, COMPARE_CLOCK_MOVED},
+        {STORE_ROW_NOT_STEADY, COMPARE_NOT_STEADY},       {STORE_ROW_UNSETTLED, COMPARE_UNSETTLED},
+        {STORE_ROW_SINGLE_LAUNCH, COMPARE_SINGLE_LAUNCH}, {STORE_ROW_LAUNCHES_DIFFER, COMPARE_LAUNCHES_DIFFER},
+        {STORE_ROW_TIME_DERIVED, COMPARE_TIME_DERIVED},
+    };
+    unsigned ret = 0;
+    for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+        ret |= row->flags & flags[i].stored ? flags[i].flag : 0;
+    return ret;
 }
 
 static void put_row(const struct store_draw *draw, const struct store_draw_row *row, struct compare_draw *ret)
@@ -56,7 +66,7 @@ static void put_row(const struct store_draw *draw, const struct store_draw_row *
                                 : rl_unknown(not_there),
         .ask_bytes = row->ask_bytes >= 0 ? rl_known((double)row->ask_bytes) : rl_unknown(not_there),
         .bound = row->bound,
-        .throttled = (row->flags & STORE_ROW_THROTTLED) != 0,
+        .flags = flags_of(row),
     };
 }
 
@@ -70,10 +80,9 @@ static int put_rows(const struct store_draw *draw, struct rl_arena *arena, struc
     ret->ceilings = ceilings;
     for (size_t i = 0; i < draw->row_count; i++) {
         const struct store_draw_row *row = &draw->rows[i];
-        if (!is_judged(row))
-            continue;
         if (row->ceiling)
-            ceilings[ret->ceiling_count++] = (struct compare_ceiling_draw){row->unit, row->state, real_of(row->value)};
+            ceilings[ret->ceiling_count++] =
+                (struct compare_ceiling_draw){row->unit, row->state, real_of(row->value), flags_of(row)};
         else
             put_row(draw, row, &rows[ret->draw_count++]);
     }
@@ -94,6 +103,7 @@ static int put_run(const struct store_draw *draw, struct rl_arena *arena, struct
         .outcome = outcome_of(draw->outcome),
         .shared = (draw->flags & STORE_RUN_SHARED) != 0,
         .throttled = (draw->flags & STORE_RUN_THROTTLED) != 0,
+        .driver_changed = (draw->flags & STORE_RUN_DRIVER_CHANGED) != 0,
         .ecc = {draw->ecc == 1, draw->ecc < 0 ? not_there : NULL},
         .mig = text_of(draw->mig),
         .power_limit_w = real_of(draw->power_limit_w),
@@ -111,17 +121,18 @@ int compare_load(struct store *store, const struct store_side *asked, const char
     if (store_history_draws(store, asked, &loaded.draws, err))
         return -1;
     loaded.arena = rl_arena_new(ARENA_MAX);
-    struct compare_run *runs =
-        loaded.arena ? rl_arena_array(loaded.arena, loaded.draws.count + 1, sizeof(*runs)) : NULL;
+    size_t count = loaded.draws.count, all = count + loaded.draws.left_out_count;
+    struct compare_run *runs = loaded.arena ? rl_arena_array(loaded.arena, all + 1, sizeof(*runs)) : NULL;
     bool good = runs != NULL;
-    for (size_t i = 0; good && i < loaded.draws.count; i++)
-        good = put_run(&loaded.draws.draws[i], loaded.arena, &runs[i]) == 0;
+    for (size_t i = 0; good && i < all; i++)
+        good = put_run(i < count ? &loaded.draws.draws[i] : &loaded.draws.left_out[i - count], loaded.arena,
+                       &runs[i]) == 0;
     if (!good) {
         compare_unload(&loaded);
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for the runs of a comparison");
     }
     loaded.side.runs = runs;
-    loaded.side.run_count = loaded.draws.count;
+    loaded.side.run_count = all;
     *ret = loaded;
     return 0;
 }
@@ -175,7 +186,7 @@ static struct compare_past *past_of(const struct store_draws *draws, const struc
         int64_t group = group_of(draws, i);
         for (size_t k = 0; same_identity(draw, like) && k < draw->row_count; k++) {
             const struct store_draw_row *row = &draw->rows[k];
-            if (!is_judged(row))
+            if (row->flags & STORE_ROW_TIME_DERIVED)
                 continue;
             past[count++] = (struct compare_past){
                 row->unit, row->state, group,

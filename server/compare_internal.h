@@ -17,6 +17,7 @@ struct draws {
     const struct compare_draw *draw[COMPARE_RUNS_MAX]; /* of that time; NULL for a ceiling */
     size_t n;
     double bytes[COMPARE_RUNS_MAX];
+    bool single[COMPARE_RUNS_MAX]; /* these bytes are of single launches */
     size_t bytes_n;
     const char *time_why, *bytes_why; /* the newest run's reason when there is none */
 };
@@ -35,6 +36,19 @@ struct subject { /* a row or a ceiling while it is judged */
 int compare_choose(const struct compare_side *side, struct rl_arena *arena, struct chosen *ret,
                    struct compare_used *used);
 int compare_identity(const struct chosen *base, const struct chosen *head, struct compare_result *result);
+/* Appends to notes, which have room. -1 when a text is NULL: memory ran out. */
+int compare_say(struct compare_note *notes, size_t *count, const char *field, const char *base, const char *head,
+                const char *sentence);
+
+/* Fills the spreads of the row, where its history has enough draws. */
+void compare_use_history(struct subject *subject, const struct compare_history *history);
+
+/* ---- compare_flags.c ---- */
+#define COMPARE_FLAG_WARNINGS 9 /* at most so many */
+/* Warnings of flagged draws and of runs without counters; result->warnings has room. -1 when memory ran out. */
+int compare_flag_warnings(const struct chosen *base, const struct chosen *head, struct compare_result *result);
+/* A row that holds bytes of single launches beside bytes of loops loses the former. */
+void compare_part_singles(struct subject *subject);
 
 /* ---- compare_cause.c ---- */
 void compare_no_machine(const char *why, struct compare_machine *ret);

@@ -103,7 +103,7 @@ static json_t *side_json(const struct compare_used *side)
     put(&object, "label", json_string(side->label));
     put_text(&object, "drivers", side->driver, "no run was judged");
     put(&object, "runs", list(side->ids, side->id_count, id_json));
-    put_count(&object, "older", side->older);
+    put(&object, "older", json_boolean(side->older > 0));
     put(&object, "left_out", list(side->left_out, side->left_out_count, left_out_json));
     return object_end(&object);
 }
@@ -122,7 +122,11 @@ static void put_judged(struct object *object, const struct compare_judged *judge
     put_count(object, "base_runs", judged->base_n);
     put_count(object, "head_runs", judged->head_n);
     put_real(object, "base", judged->base);
+    put_real(object, "base_p25", judged->base_p25);
+    put_real(object, "base_p75", judged->base_p75);
     put_real(object, "head", judged->head);
+    put_real(object, "head_p25", judged->head_p25);
+    put_real(object, "head_p75", judged->head_p75);
     put_real(object, "ratio", judged->ratio);
     put(object, "interval", interval_json(judged));
     put_real(object, "p", judged->p);

@@ -132,7 +132,9 @@ const char *compare_not_eligible(const struct compare_run *run)
     if (run->shared)
         return "it is flagged shared: another process used the GPU";
     if (run->throttled)
-        return "it is flagged throttled";
+        return "it is flagged throttled: the driver lowered the clocks";
+    if (run->driver_changed)
+        return "it is flagged driver_changed: the driver was replaced while it ran";
     return NULL;
 }
 
@@ -234,9 +236,34 @@ bool compare_wants_history(const struct compare_side *base, const struct compare
     return eligible[0] < COMPARE_RANK_MIN + 2 || eligible[1] < COMPARE_RANK_MIN + 2;
 }
 
+/* ---- spread of single draws, from history ---- */
+
+void compare_use_history(struct subject *subject, const struct compare_history *history)
+{
+    double values[COMPARE_HISTORY_MAX];
+    int64_t groups[COMPARE_HISTORY_MAX];
+    for (int bytes = 0; bytes < 2; bytes++) {
+        size_t n = 0;
+        for (size_t i = 0; i < history->count && n < COMPARE_HISTORY_MAX; i++) {
+            const struct compare_past *past = &history->draws[i];
+            const struct rl_real *value = bytes ? &past->dram_bytes : &past->time_s;
+            bool usable = bytes ? rl_is_known(*value) && isfinite(value->value)
+                                : rl_is_known(*value) && isfinite(value->value) && value->value > 0;
+            if (past->state != subject->state || !usable || strcmp(past->name, subject->name) != 0)
+                continue;
+            values[n] = bytes ? value->value : log(value->value);
+            groups[n++] = past->group;
+        }
+        struct stats_item *item = bytes ? &subject->bytes : &subject->time;
+        *(bytes ? &subject->past_bytes : &subject->past_times) = n;
+        if (n >= COMPARE_HISTORY_MIN)
+            item->spread = stats_pooled_sd(values, groups, n, &item->spread_df);
+    }
+}
+
 /* ---- identity and warnings ---- */
 
-static int note(struct compare_note *notes, size_t *count, const char *field, const char *base, const char *head,
+int compare_say(struct compare_note *notes, size_t *count, const char *field, const char *base, const char *head,
                 const char *sentence)
 {
     if (base == NULL || head == NULL || sentence == NULL)
@@ -264,13 +291,13 @@ static int check_identity(const struct field *field, const struct chosen *base, 
     if (all_alike(field, base, newest) && all_alike(field, head, newest)) {
         if (field->text(newest, text) != NULL)
             return 0;
-        return note(result->warnings, &result->warning_count, field->name, left, right,
-                    rl_arena_printf(arena, "It is not known whether %s is the same: no run of either side says.",
-                                    field->title));
+        return compare_say(result->warnings, &result->warning_count, field->name, left, right,
+                           rl_arena_printf(arena, "It is not known whether %s is the same: no run of either side says.",
+                                           field->title));
     }
-    return note(result->not_comparable, &result->not_comparable_count, field->name, left, right,
-                rl_arena_printf(arena, "The runs cannot be compared: %s is %s in base and %s in head.", field->title,
-                                left, right));
+    return compare_say(result->not_comparable, &result->not_comparable_count, field->name, left, right,
+                       rl_arena_printf(arena, "The runs cannot be compared: %s is %s in base and %s in head.",
+                                       field->title, left, right));
 }
 
 static int check_beside(const struct field *field, const struct chosen *base, const struct chosen *head,
@@ -282,10 +309,10 @@ static int check_beside(const struct field *field, const struct chosen *base, co
     char *left = versions(base, field->text, result->arena), *right = versions(head, field->text, result->arena);
     if (left == NULL || right == NULL)
         return -1;
-    return note(result->warnings, &result->warning_count, field->name, left, right,
-                rl_arena_printf(result->arena,
-                                "A difference is not the driver's alone: %s is %s in base and %s in head.",
-                                field->title, left, right));
+    return compare_say(result->warnings, &result->warning_count, field->name, left, right,
+                       rl_arena_printf(result->arena,
+                                       "A difference is not the driver's alone: %s is %s in base and %s in head.",
+                                       field->title, left, right));
 }
 
 static int check_drivers(const struct chosen *base, const struct chosen *head, struct compare_result *result)
@@ -293,9 +320,9 @@ static int check_drivers(const struct chosen *base, const struct chosen *head, s
     static const struct field driver = {"driver_version", "the driver", driver_text};
     if (all_alike(&driver, base, base->runs[0]) && all_alike(&driver, head, head->runs[0]))
         return 0;
-    return note(result->warnings, &result->warning_count, driver.name, result->base.driver, result->head.driver,
-                rl_arena_printf(result->arena, "A side mixes drivers: %s in base, %s in head.", result->base.driver,
-                                result->head.driver));
+    return compare_say(result->warnings, &result->warning_count, driver.name, result->base.driver, result->head.driver,
+                       rl_arena_printf(result->arena, "A side mixes drivers: %s in base, %s in head.",
+                                       result->base.driver, result->head.driver));
 }
 
 /* A run on both sides is no second draw. */
@@ -307,7 +334,7 @@ static int check_overlap(const struct chosen *base, const struct chosen *head, s
             shared += strcmp(base->runs[i]->id, head->runs[j]->id) == 0;
     if (shared == 0)
         return 0;
-    return note(
+    return compare_say(
         result->warnings, &result->warning_count, "runs", result->base.label, result->head.label,
         rl_arena_printf(result->arena, "%zu of the runs stand on both sides: they cannot show a difference.", shared));
 }
@@ -324,7 +351,8 @@ static int check_named(const struct chosen *side, const char *label, struct comp
         size_t *count = refused ? &result->not_comparable_count : &result->warning_count;
         const char *sentence = rl_arena_printf(result->arena, "Run %s of %s would not be taken by a query: %s.",
                                                side->runs[i]->id, label, why);
-        if (note(notes, count, refused ? "outcome" : "flags", result->base.label, result->head.label, sentence) != 0)
+        if (compare_say(notes, count, refused ? "outcome" : "flags", result->base.label, result->head.label,
+                        sentence) != 0)
             return -1;
     }
     return 0;
@@ -335,9 +363,10 @@ static int check_empty(const struct chosen *side, const struct compare_used *use
 {
     if (side->count > 0)
         return 0;
-    return note(result->not_comparable, &result->not_comparable_count, name, result->base.label, result->head.label,
-                rl_arena_printf(result->arena, "There is no run to judge in %s (%s): %zu were left out.", name,
-                                used->label, used->left_out_count));
+    return compare_say(result->not_comparable, &result->not_comparable_count, name, result->base.label,
+                       result->head.label,
+                       rl_arena_printf(result->arena, "There is no run to judge in %s (%s): %zu were left out.", name,
+                                       used->label, used->left_out_count));
 }
 
 /* The spread of history says how far draws scatter, not that this one is not the odd one out. */
@@ -345,7 +374,7 @@ static int check_few(const struct chosen *side, const char *name, struct compare
 {
     if (side->count >= COMPARE_RANK_MIN)
         return 0;
-    return note(
+    return compare_say(
         result->warnings, &result->warning_count, "runs", result->base.label, result->head.label,
         rl_arena_printf(result->arena,
                         "%s has %zu of the %d runs that a rank test needs: a run that is off by chance cannot be "
@@ -355,7 +384,7 @@ static int check_few(const struct chosen *side, const char *name, struct compare
 
 int compare_identity(const struct chosen *base, const struct chosen *head, struct compare_result *result)
 {
-    size_t most = COUNT(identity) + COUNT(beside_driver) + 6 + base->count + head->count;
+    size_t most = COUNT(identity) + COUNT(beside_driver) + 6 + COMPARE_FLAG_WARNINGS + base->count + head->count;
     result->not_comparable = rl_arena_array(result->arena, most, sizeof *result->not_comparable);
     result->warnings = rl_arena_array(result->arena, most, sizeof *result->warnings);
     if (result->not_comparable == NULL || result->warnings == NULL)
@@ -372,7 +401,8 @@ int compare_identity(const struct chosen *base, const struct chosen *head, struc
             return -1;
     if (check_drivers(base, head, result) != 0 || check_overlap(base, head, result) != 0 ||
         check_few(base, "Base", result) != 0 || check_few(head, "Head", result) != 0 ||
-        check_named(base, "base", result) != 0 || check_named(head, "head", result) != 0)
+        check_named(base, "base", result) != 0 || check_named(head, "head", result) != 0 ||
+        compare_flag_warnings(base, head, result) != 0)
         return -1;
     return 0;
 }

@@ -288,3 +288,35 @@ const char *compare_answer_words(const struct compare_result *result)
                            counts[COMPARE_MISSING_BASE] + counts[COMPARE_MISSING_HEAD] + counts[COMPARE_NONE],
                            result->head.id_count, result->base.id_count, note);
 }
+
+const char *compare_verdict_name(enum compare_verdict verdict)
+{
+    static const char *const names[COMPARE_VERDICT_COUNT] = {
+        [COMPARE_SAME] = "same",
+        [COMPARE_SLOWER] = "slower",
+        [COMPARE_FASTER] = "faster",
+        [COMPARE_MORE] = "more",
+        [COMPARE_FEWER] = "fewer",
+        [COMPARE_AMBIGUOUS] = "ambiguous",
+        [COMPARE_MISSING_BASE] = "missing_base",
+        [COMPARE_MISSING_HEAD] = "missing_head",
+    };
+    return names[verdict];
+}
+
+const char *compare_cause_name(enum compare_cause cause)
+{
+    static const char *const names[] = {
+        [COMPARE_CAUSE_NONE] = NULL,         [COMPARE_CAUSE_CLOCK] = "clock",
+        [COMPARE_CAUSE_BYTES] = "bytes",     [COMPARE_CAUSE_MEMORY_CLOCK] = "memory_clock",
+        [COMPARE_CAUSE_MACHINE] = "machine", [COMPARE_CAUSE_NOT_FOUND] = "none_found",
+    };
+    return names[cause];
+}
+
+const char *compare_outcome_name(enum compare_outcome outcome)
+{
+    static const char *const names[] = {
+        [COMPARE_REGRESSION] = "slower", [COMPARE_NO_REGRESSION] = "not_slower", [COMPARE_UNDECIDED] = "undecided"};
+    return names[outcome];
+}

@@ -83,7 +83,8 @@ static void fill_side(const struct common *common, struct asked *ret)
                                     .suite = common->suite,
                                     .sizes = common->sizes,
                                     .source = common->source,
-                                    .limit = COMPARE_RUNS_MAX};
+                                    .limit = COMPARE_RUNS_MAX + 1, /* one more: whether there are older ones */
+                                    .left_out_limit = COMPARE_RUNS_MAX};
     if (ret->run_count) {
         ret->side.runs = ret->runs;
         ret->side.run_count = ret->run_count;

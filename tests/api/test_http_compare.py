@@ -68,6 +68,49 @@ class Compare(unittest.TestCase):
         answer = self.compare("run:" + self.old[0], "run:" + self.old[0])
         self.assertIn("both sides", " ".join(note["sentence"] for note in answer["warnings"]))
 
+    def test_runs_that_are_less_than_usual_are_said(self):
+        driver, lone = "600.1", "610.1"  # drivers of these tests' own
+        good = self.site.runs(SPREAD[:6], driver)
+        partial = self.site.run(1e-3, driver, outcome="partial")
+        changed = self.site.run(1e-3, driver, flags=["driver_changed"])
+        refused = self.site.run(1e-3, driver, outcome="refused")
+        answer = self.compare("driver:" + driver, "driver:" + OLD, "&device=" + varied.DEVICE)
+        self.assertEqual((answer["base"]["runs"], answer["base"]["older"]), (good[::-1], False))
+        why = ["its outcome is refused: a result was wrong", "it is flagged driver_changed: the driver was replaced while it ran",
+               "its outcome is partial: rows or ceilings are missing"]
+        self.assertEqual(answer["base"]["left_out"], [{"id": id, "reason": reason} for id, reason in zip([refused, changed, partial], why)])
+        # By name it is judged, and said.
+        for run, reason in ((partial, why[2]), (changed, why[1])):
+            answer = self.compare(self.named([run]), self.named(self.old))
+            self.assertEqual(answer["comparable"], True)
+            self.assertIn("Run %s of base would not be taken by a query: %s." % (run, reason), [note["sentence"] for note in answer["warnings"]])
+        answer = self.compare(self.named([refused]), self.named(self.old))
+        self.assertEqual((answer["comparable"], answer["not_comparable"][0]["field"]), (False, "outcome"))
+        timed = self.site.run(1e-3, driver, counters=False)
+        answer = self.compare("driver:" + driver, "driver:" + OLD, "&device=" + varied.DEVICE)
+        self.assertEqual(answer["base"]["runs"][0], timed)
+        self.assertIn("1 of 7 runs of base and 0 of 8 of head have no DRAM bytes: bytes are judged on the others.",
+                      [note["sentence"] for note in answer["warnings"]])
+        # A driver that has no other runs.
+        alone = self.site.run(1e-3, lone, flags=["shared"])
+        answer = self.compare("driver:" + lone, "driver:" + OLD, "&device=" + varied.DEVICE)
+        self.assertEqual([run["id"] for run in answer["base"]["left_out"]], [alone])
+        self.assertIn("1 were left out", answer["not_comparable"][0]["sentence"])
+
+    def test_what_a_chart_draws_of_each_side(self):
+        answer = self.compare("driver:" + OLD, "driver:" + NEW, "&device=" + varied.DEVICE)
+        times = sorted(SPREAD)
+        quartile = lambda at: times[int(at)] + (times[int(at) + 1] - times[int(at)]) * (at - int(at))
+        for row in answer["rows"]:
+            for side, factor in (("base", 1), ("head", 1.1)):
+                for member, at in (("_p25", 0.25 * 7), ("", 0.5 * 7), ("_p75", 0.75 * 7)):
+                    self.assertAlmostEqual(row["time_s"][side + member] / (factor * quartile(at)), 1, places=5)
+
+    def test_suites_are_compared_apart(self):
+        answer = self.compare("driver:" + OLD, "driver:" + NEW, "&device=%s&suite=import" % varied.DEVICE)
+        self.assertEqual((answer["comparable"], answer["base"]["left_out"]), (False, []))
+        self.assertEqual(self.get("/api/v1/compare?base=driver:1&head=driver:2&device=x&suite=x").json["error"]["field"], "suite")
+
     def test_equal_questions_have_equal_answers(self):
         path = "/api/v1/compare?base=%s&head=driver:%s" % (self.named(self.old[:3]), NEW)
         self.assertEqual(self.get(path).body, self.get(path).body)

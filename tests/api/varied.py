@@ -13,7 +13,8 @@ import json, pathlib, sys
 sys.path.insert(0, %r)
 import fake_measure
 settings = json.loads((pathlib.Path(__file__).parent / "settings.json").read_text())
-fake_measure.TIME_S, fake_measure.DRIVER = settings["time_s"], settings["driver"]
+for name, value in settings.items():
+    setattr(fake_measure, name, value)
 sys.exit(fake_measure.main())
 """
 DEVICE = "GPU-00000000-test"
@@ -29,12 +30,12 @@ class Varied:
         self.set(1e-3, "580.1")
         self.daemon = harness.Daemon("--open-loopback", *options, measure=str(program), directory=self.directory)
 
-    def set(self, time_s, driver):
-        (self.directory / "settings.json").write_text(json.dumps(dict(time_s=time_s, driver=driver)))
+    def set(self, time_s, driver, outcome="ok", flags=()):
+        (self.directory / "settings.json").write_text(json.dumps(dict(TIME_S=time_s, DRIVER=driver, OUTCOME=outcome, FLAGS=list(flags))))
 
-    def run(self, time_s=1e-3, driver="580.1", **body):
-        """One verification; its run's id."""
-        self.set(time_s, driver)
+    def run(self, time_s=1e-3, driver="580.1", outcome="ok", flags=(), **body):
+        """One verification; its run's id. outcome and flags are the run's."""
+        self.set(time_s, driver, outcome, flags)
         answer = self.daemon.post({"suite": "verify", "kernels": KERNELS, **body})
         if answer.status != 202:
             raise AssertionError(answer.body)

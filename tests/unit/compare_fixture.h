@@ -124,7 +124,7 @@ static inline void lab_fill(struct lab *lab, size_t count, const double *spread,
         for (size_t c = 0; c < LAB_CEILINGS; c++)
             lab->ceilings[i][c] =
                 (struct compare_ceiling_draw){lab_ceilings[c].name, lab_ceilings[c].state,
-                                              rl_known(lab_ceilings[c].value * exp(1e-3 * lab_normal(&seed)))};
+                                              rl_known(lab_ceilings[c].value * exp(1e-3 * lab_normal(&seed))), 0};
     }
 }
 

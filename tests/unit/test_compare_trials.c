@@ -272,7 +272,7 @@ static void read_run(const json_t *item, size_t run)
     {
         assert_true(known < REAL_CEILINGS);
         real_ceilings[run][known++] = (struct compare_ceiling_draw){json_string_value(json_object_get(ceiling, "name")),
-                                                                    state_of(ceiling), real_of(ceiling, "value")};
+                                                                    state_of(ceiling), real_of(ceiling, "value"), 0};
     }
     real_runs[run].ceilings = real_ceilings[run];
     real_runs[run].ceiling_count = known;

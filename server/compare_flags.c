@@ -1,0 +1,151 @@
+/* What the flags of rows and missing counters mean for a comparison, in words. Rules: compare.h. */
+#include <string.h>
+
+#include "server/compare_internal.h"
+
+#define SHOWN 3 /* rows that a warning names */
+
+struct kind {
+    unsigned flag; /* 0: rows that mix the states */
+    const char *name, *meaning;
+};
+static const struct kind kinds[] = {
+    {0, "mixed", "bytes of cold launches beside times of warm ones, which are shown and not judged"},
+    {COMPARE_TIME_DERIVED, "time_derived",
+     "a time that follows from bytes, a percentage and the ceiling, which is not judged"},
+    {COMPARE_SINGLE_LAUNCH, "single_launch",
+     "a profiler counted single launches, whose bytes are not held against those of a loop"},
+    {COMPARE_UNSETTLED, "unsettled",
+     "a profiler counted the launch alone; bytes are judged within the launch on both sides"},
+    {COMPARE_LAUNCHES_DIFFER, "launches_differ", "the launches that make the row have bytes 1 percent or more apart"},
+    {COMPARE_THROTTLED, "throttled",
+     "the driver lowered the clocks; such times are judged only in runs that were named one by one"},
+    {COMPARE_CLOCK_MOVED, "clock_moved", "the SM clock moved while the row was timed"},
+    {COMPARE_NOT_STEADY, "not_steady", "bytes per launch had not become steady"},
+};
+_Static_assert(sizeof kinds / sizeof kinds[0] < COMPARE_FLAG_WARNINGS, "and one of counters");
+
+struct found { /* the draws of one kind */
+    size_t count[2];
+    struct {
+        const char *name;
+        enum rl_state state;
+    } rows[SHOWN];
+    size_t shown;
+    bool more;
+};
+
+static void find(const struct kind *kind, const char *name, enum rl_state state, unsigned flags, size_t side,
+                 struct found *found)
+{
+    bool mixed = state >= RL_STATE_COUNT; /* of these only that is said */
+    if (kind->flag == 0 ? !mixed : mixed || (flags & kind->flag) == 0)
+        return;
+    found->count[side]++;
+    for (size_t i = 0; i < found->shown; i++)
+        if (found->rows[i].state == state && strcmp(found->rows[i].name, name) == 0)
+            return;
+    if (found->shown == SHOWN) {
+        found->more = true;
+        return;
+    }
+    found->rows[found->shown].name = name;
+    found->rows[found->shown++].state = state;
+}
+
+/* "vector_add warm, transpose_naive warm and others" */
+static const char *rows_words(const struct found *found, struct rl_arena *arena)
+{
+    const char *text = "";
+    for (size_t i = 0; text != NULL && i < found->shown; i++)
+        text = rl_arena_printf(arena, "%s%s%s %s", text, i > 0 ? ", " : "", found->rows[i].name,
+                               rl_state_name(found->rows[i].state));
+    return text != NULL && found->more ? rl_arena_printf(arena, "%s and others", text) : text;
+}
+
+static int warn(const struct kind *kind, const struct found *found, struct compare_result *result)
+{
+    struct rl_arena *arena = result->arena;
+    const char *rows = rows_words(found, arena);
+    if (rows == NULL)
+        return -1;
+    return compare_say(result->warnings, &result->warning_count, kind->name,
+                       rl_arena_printf(arena, "%zu", found->count[0]), rl_arena_printf(arena, "%zu", found->count[1]),
+                       rl_arena_printf(arena, "%zu draws of base and %zu of head are %s (%s): %s.", found->count[0],
+                                       found->count[1], kind->name, rows, kind->meaning));
+}
+
+static bool is_counted(const struct compare_run *run)
+{
+    for (size_t i = 0; i < run->draw_count; i++)
+        if (rl_is_known(run->draws[i].dram_bytes))
+            return true;
+    return false;
+}
+
+static int warn_of_counters(const struct chosen *const sides[2], struct compare_result *result)
+{
+    struct rl_arena *arena = result->arena;
+    size_t timed[2] = {0, 0};
+    for (size_t s = 0; s < 2; s++)
+        for (size_t i = 0; i < sides[s]->count; i++)
+            timed[s] += !is_counted(sides[s]->runs[i]);
+    if (timed[0] + timed[1] == 0)
+        return 0;
+    bool some = timed[0] < sides[0]->count && timed[1] < sides[1]->count;
+    return compare_say(result->warnings, &result->warning_count, "counters",
+                       rl_arena_printf(arena, "%zu without", timed[0]), rl_arena_printf(arena, "%zu without", timed[1]),
+                       rl_arena_printf(arena, "%zu of %zu runs of base and %zu of %zu of head have no DRAM bytes: %s.",
+                                       timed[0], sides[0]->count, timed[1], sides[1]->count,
+                                       some ? "bytes are judged on the others" : "bytes cannot be judged, only times"));
+}
+
+int compare_flag_warnings(const struct chosen *base, const struct chosen *head, struct compare_result *result)
+{
+    const struct chosen *const sides[2] = {base, head};
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+        struct found found = {.shown = 0};
+        for (size_t s = 0; s < 2; s++)
+            for (size_t i = 0; i < sides[s]->count; i++) {
+                const struct compare_run *run = sides[s]->runs[i];
+                for (size_t d = 0; d < run->draw_count; d++)
+                    find(&kinds[k], run->draws[d].kernel, run->draws[d].state, run->draws[d].flags, s, &found);
+                for (size_t c = 0; c < run->ceiling_count; c++)
+                    find(&kinds[k], run->ceilings[c].name, run->ceilings[c].state, run->ceilings[c].flags, s, &found);
+            }
+        if (found.count[0] + found.count[1] > 0 && warn(&kinds[k], &found, result) != 0)
+            return -1;
+    }
+    return warn_of_counters(sides, result);
+}
+
+static size_t count_singles(const struct draws *draws)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < draws->bytes_n; i++)
+        count += draws->single[i];
+    return count;
+}
+
+static void drop_singles(struct draws *draws)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < draws->bytes_n; i++)
+        if (!draws->single[i])
+            draws->bytes[kept++] = draws->bytes[i];
+    draws->bytes_n = kept;
+    if (kept == 0)
+        draws->bytes_why = "they are of single launches, and those of the other side of a loop";
+}
+
+void compare_part_singles(struct subject *subject)
+{
+    size_t base = count_singles(&subject->base), head = count_singles(&subject->head);
+    size_t all = subject->base.bytes_n + subject->head.bytes_n;
+    if (base + head == 0 || base + head == all)
+        return;
+    if (base > 0)
+        drop_singles(&subject->base);
+    if (head > 0)
+        drop_singles(&subject->head);
+}
