@@ -1,7 +1,7 @@
 // The frame: shows the view that the address names, its navigation, and what is wrong when it cannot be shown.
-import {ApiError, setToken} from "./api.js";
+import {ApiError} from "./api.js";
 import {byId, element} from "./dom.js";
-import {button} from "./parts.js";
+import {button, tokenForm} from "./parts.js";
 import {VIEWS} from "./views.js";
 
 const RELOAD = "Reload the page.";
@@ -46,14 +46,7 @@ function say(...children) {
 }
 
 function askToken(error) {
-  const input = element("input", {type: "password", name: "token", autocomplete: "off", required: true, id: "token"});
-  const form = element("form", {class: "token"}, element("label", {for: "token"}, "Token"), input, element("button", {class: "primary"}, "Use it"));
-  form.addEventListener("submit", (event) => {
-    event.preventDefault();
-    setToken(input.value.trim());
-    route();
-  });
-  say(element("h1", {tabindex: "-1"}, "A token is needed"), element("p", {}, `${error.message} It is kept until this tab is closed.`), form);
+  say(element("h1", {tabindex: "-1"}, "A token is needed"), element("p", {}, `${error.message} It is kept until this tab is closed.`), tokenForm(() => route()));
 }
 
 function fail(entry, error) {

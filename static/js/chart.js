@@ -1,34 +1,86 @@
-// The roofline as SVG: Observable Plot draws axes, roofs, points and the lines that join them; numbers, focus and pointer are added here.
-import {axisX, axisY, dot, gridX, gridY, line, link, plot, ruleX} from "./vendor.js";
+// The roofline as SVG: Observable Plot draws axes, roofs, points and the lines that join them; names, numbers, focus and pointer are added by the files beside this one.
+import {areaY, axisX, axisY, dot, gridX, gridY, line, link, plot, ruleX} from "./vendor.js";
 import {svgElement} from "./dom.js";
-import {ratio, si, tick} from "./format.js";
+import {tick} from "./format.js";
+import {pointGroups, listen} from "./chart-points.js";
+import {roofNames} from "./chart-roofs.js";
 import {LEADER, boxAt, placeLabels} from "./labels.js";
-import {decadeTicks, domains, place, roofLines, roofs} from "./model.js";
+import {ceilingState, decadeTicks, domains, levelOf, mixBand, place, roofLines, roofs} from "./model.js";
 
 const SYMBOLS = {memory: "circle", compute: "square", latency: "triangle"};
+const SHAPES = ["circle", "square", "triangle", "diamond"];
 const MARGIN = {top: 20, right: 30, bottom: 46, left: 60};
-const REACH = 40; // pixels from a point or its number within which the pointer means it
 
-/** A kernel at its place, in words. */
-function sentence(p) {
-  const of = p.of;
-  const words = [`${p.number}, ${p.title}: ${si(p.rate, "FLOP/s")}`];
-  words.push(p.measured === null ? "measured intensity unknown" : `${ratio(p.measured)} FLOP per DRAM byte`);
-  if (p.asked !== null) words.push(`${ratio(p.asked)} by the bytes asked for`);
-  if (of.percent_of_roof !== null) words.push(`${of.percent_of_roof.toFixed(1)} percent of its roof`);
-  if (of.bound !== null) words.push(of.bound === "latency" ? "latency bound" : `${of.bound} bound`);
-  return words.join(", ");
+const symbolOf = (p) => SYMBOLS[p.of.bound] ?? "diamond";
+const isPoint = (p) => p.where === "point";
+
+/** One run as it goes onto the chart. hidden: numbers of kernels that the reader has put away. */
+function seriesOf(run, state, level, hidden, index, numberOf) {
+  const placed = place(run, state, level).map((p) => ({...p, index, number: numberOf(p), label: index === 0 ? String(numberOf(p)) : `${numberOf(p)}′`}));
+  return {run, state, index, roof: roofs(run, state, level), placed, shown: placed.filter((p) => !hidden.has(p.number))};
 }
 
-function drawn(placed, symbol) {
-  return placed.filter((p) => p.where === "point" && (SYMBOLS[p.of.bound] ?? "diamond") === symbol);
+/**
+ * What stands on the chart: the run, and another one over it where second is not null. A kernel of the second run has the number that it has in the first one; others are
+ * counted on. Returns the series, the first run's first.
+ */
+export function scene({run, state, level, hidden}, second) {
+  const first = seriesOf(run, state, level, hidden, 0, (p) => p.number);
+  if (!second) return [first];
+  const numbers = new Map(first.placed.map((p) => [p.kernel, p.number]));
+  for (const row of second.run.kernels) if (!numbers.has(row.kernel)) numbers.set(row.kernel, numbers.size + 1);
+  return [first, seriesOf(second.run, second.state, level, hidden, 1, (p) => numbers.get(p.kernel))];
 }
 
-function base(placed, roof, size, domain) {
-  const lines = roofLines(roof, domain);
+function domainOf(all) {
+  const each = all.map(({shown, roof}) => domains(shown, roof));
+  const both = (axis) => [Math.min(...each.map((d) => d[axis][0])), Math.max(...each.map((d) => d[axis][1]))];
+  return {x: both("x"), y: both("y")};
+}
+
+/** The roofs of a series as marks of Plot; the second run's are dashed. */
+function roofMarks({roof, index}, lines, domain) {
+  const colour = index === 0 ? "var(--roof)" : "var(--second)";
+  const style = {stroke: colour, strokeWidth: 2.5, strokeDasharray: index === 0 ? null : "9 5"};
+  const further = roof.others.map(({value, unit}) => {
+    const cut = unit === "flop_per_s" ? roofLines({copy: null, fma: value, ridge: null}, domain).compute : roofLines({...roof, copy: value, ridge: roof.fma === null ? null : roof.fma / value}, domain).memory;
+    return line(cut, {stroke: colour, strokeWidth: 1.2, strokeDasharray: "2 4"});
+  });
+  return [
+    index === 0 && roof.mixes ? areaY(mixBand(roof.mixes, roof.fma, domain), {x: "x", y1: "low", y2: "high", fill: "var(--band)"}) : null,
+    ...(index === 0 ? further : []),
+    roof.ridge === null ? null : ruleX([roof.ridge], {y1: domain.y[0], y2: roof.fma, stroke: colour, strokeDasharray: "3 4"}),
+    line(lines.memory, style),
+    line(lines.compute, style),
+  ];
+}
+
+function firstMarks({shown}) {
+  const asked = shown.filter((p) => p.asked !== null);
+  return [
+    link(shown.filter((p) => isPoint(p) && p.asked !== null), {x1: "asked", y1: "rate", x2: "measured", y2: "rate", stroke: "var(--join)", strokeWidth: 1.5}),
+    dot(asked, {x: "asked", y: "rate", r: 4, fill: "var(--page)", stroke: "var(--ask)", strokeWidth: 1.6}),
+    ...SHAPES.map((symbol) => dot(shown.filter((p) => isPoint(p) && symbolOf(p) === symbol), {x: "measured", y: "rate", r: 5.5, symbol, fill: `var(--${symbol})`, stroke: "var(--page)", strokeWidth: 1})),
+  ];
+}
+
+/** The second run's points are hollow and larger, so that one that lies on the first run's still shows; a dotted line says how a kernel moved. */
+function secondMarks(first, {shown}) {
+  const points = shown.filter(isPoint);
+  const moved = points.flatMap((p) => {
+    const before = first.shown.find((q) => q.kernel === p.kernel && isPoint(q));
+    return before ? [{x1: before.measured, y1: before.rate, x2: p.measured, y2: p.rate}] : [];
+  });
+  return [
+    link(moved, {x1: "x1", y1: "y1", x2: "x2", y2: "y2", stroke: "var(--second)", strokeWidth: 1.2, strokeDasharray: "1.5 3"}),
+    ...SHAPES.map((symbol) => dot(points.filter((p) => symbolOf(p) === symbol), {x: "measured", y: "rate", r: 8, symbol, fill: "none", stroke: "var(--second)", strokeWidth: 2})),
+  ];
+}
+
+function base(all, size, domain, level) {
+  const lines = all.map(({roof}) => roofLines(roof, domain));
   const x = decadeTicks(domain.x, Math.floor((size.width - MARGIN.left - MARGIN.right) / 44));
   const y = decadeTicks(domain.y, Math.floor(size.height / 40));
-  const joined = placed.filter((p) => p.where === "point" && p.asked !== null);
   const svg = plot({
     ...size,
     marginTop: MARGIN.top, marginRight: MARGIN.right, marginBottom: MARGIN.bottom, marginLeft: MARGIN.left,
@@ -38,15 +90,11 @@ function base(placed, roof, size, domain) {
     marks: [
       gridX({ticks: x, stroke: "var(--grid)", strokeOpacity: 1}),
       gridY({ticks: y, stroke: "var(--grid)", strokeOpacity: 1}),
-      axisX({ticks: x, tickFormat: tick, label: "arithmetic intensity, FLOP per byte →", labelAnchor: "right", fontSize: 12, color: "var(--muted)"}),
+      axisX({ticks: x, tickFormat: tick, label: size.width < 500 ? `FLOP per ${levelOf(level).bytes} →` : `arithmetic intensity, FLOP per ${levelOf(level).bytes} →`, labelAnchor: "right", fontSize: 12, color: "var(--muted)"}),
       axisY({ticks: y, tickFormat: tick, label: "↑ FLOP/s", fontSize: 12, color: "var(--muted)"}),
-      roof.ridge === null ? null : ruleX([roof.ridge], {y1: domain.y[0], y2: roof.fma, stroke: "var(--roof)", strokeDasharray: "3 4"}),
-      line(lines.memory, {stroke: "var(--roof)", strokeWidth: 2.5}),
-      line(lines.compute, {stroke: "var(--roof)", strokeWidth: 2.5}),
-      link(joined, {x1: "asked", y1: "rate", x2: "measured", y2: "rate", stroke: "var(--join)", strokeWidth: 1.5}),
-      dot(placed.filter((p) => p.asked !== null), {x: "asked", y: "rate", r: 4, fill: "var(--page)", stroke: "var(--ask)", strokeWidth: 1.6}),
-      ...["circle", "square", "triangle", "diamond"].map((symbol) =>
-        dot(drawn(placed, symbol), {x: "measured", y: "rate", r: 5.5, symbol, fill: `var(--${symbol})`, stroke: "var(--page)", strokeWidth: 1})),
+      ...all.flatMap((series, i) => roofMarks(series, lines[i], domain)),
+      ...firstMarks(all[0]),
+      ...(all.length > 1 ? secondMarks(all[0], all[1]) : []),
     ],
   });
   // Plot puts its few rules into a style element, which the daemon's Content-Security-Policy would refuse; they stand in page.css.
@@ -54,86 +102,25 @@ function base(placed, roof, size, domain) {
   return {svg, lines};
 }
 
-const textWidth = (text, size) => text.length * size * 0.6;
-
-/** Boxes along a line from (ax, ay) to (bx, by), since a box around all of it would cover half of the chart. */
-function boxesAlong(ax, ay, bx, by, thick) {
-  const count = Math.max(1, Math.ceil(Math.hypot(bx - ax, by - ay) / thick));
-  return Array.from({length: count + 1}, (_, i) => boxAt(ax + ((bx - ax) * i) / count, ay + ((by - ay) * i) / count, thick, thick));
-}
-
-// along the roof: the middle first, then ever farther from it
-const SHARES = Array.from({length: 21}, (_, i) => 0.5 + (i % 2 ? -0.05 : 0.05) * Math.ceil(i / 2));
-
-const meet = (a, b) => a.x0 < b.x1 && b.x0 < a.x1 && a.y0 < b.y1 && b.y0 < a.y1;
-
-/** The memory roof's name along it, above or below, where it covers no point. Returns its boxes. */
-function slopeLabel(group, [[ax, ay], [bx, by]], text, dots) {
-  const angle = Math.atan2(by - ay, bx - ax);
-  const length = Math.hypot(bx - ax, by - ay);
-  const width = textWidth(text, 12);
-  if (length < width + 20) return [];
-  const [ux, uy] = [Math.cos(angle), Math.sin(angle)];
-  let best = null;
-  for (const side of [11, -11]) {
-    for (const share of SHARES) {
-      const middle = width / 2 + 10 + share * (length - width - 20);
-      const [x, y] = [ax + middle * ux + side * uy, ay + middle * uy - side * ux];
-      const boxes = boxesAlong(x - (width / 2) * ux, y - (width / 2) * uy, x + (width / 2) * ux, y + (width / 2) * uy, 11);
-      const covered = dots.filter((dot) => boxes.some((box) => meet(box, dot))).length;
-      if (best === null || covered < best.covered) best = {covered, x, y, boxes};
-    }
-  }
-  if (best.covered > 0) return []; // a name over a point helps nobody; the ceilings stand above the chart too
-  const turn = `translate(${best.x.toFixed(1)},${best.y.toFixed(1)}) rotate(${((angle * 180) / Math.PI).toFixed(2)})`;
-  group.append(svgElement("text", {transform: turn, "text-anchor": "middle", dy: "0.32em"}, text));
-  return best.boxes;
-}
-
-/** Names of roofs and ridge; returns the boxes that they and the roofs themselves cover. */
-function roofLabels(svg, {copy, fma, ridge}, lines, state, dots, px, py, size) {
-  const boxes = [];
-  const group = svg.appendChild(svgElement("g", {class: "roof-labels", "aria-hidden": "true"}));
-  const pixels = (points) => points.map(([x, y]) => [px(x), py(y)]);
-  if (lines.memory.length > 0) {
-    const ends = pixels(lines.memory);
-    boxes.push(...boxesAlong(...ends[0], ...ends[1], 6), ...slopeLabel(group, ends, size.width < 500 ? si(copy, "B/s") : `copy ${si(copy, "B/s")}, ${state}`, dots));
-  }
-  if (lines.compute.length > 0) {
-    const ends = pixels(lines.compute);
-    boxes.push(...boxesAlong(...ends[0], ...ends[1], 6));
-    const [x, y] = [size.width - MARGIN.right, py(fma) - 8];
-    const text = `FMA ${si(fma, "FLOP/s")}`;
-    group.append(svgElement("text", {x: x.toFixed(1), y: y.toFixed(1), "text-anchor": "end"}, text));
-    boxes.push(boxAt(x - textWidth(text, 12) / 2, y - 4, textWidth(text, 12), 14));
-  }
-  if (ridge !== null) {
-    const text = `ridge ${ratio(ridge)}`;
-    const end = px(ridge) + textWidth(text, 12) + 10 > size.width - MARGIN.right;
-    const [x, y] = [px(ridge) + (end ? -6 : 6), size.height - MARGIN.bottom - 8];
-    group.append(svgElement("text", {x: x.toFixed(1), y: y.toFixed(1), "text-anchor": end ? "end" : "start"}, text));
-    boxes.push(boxAt(x + ((end ? -1 : 1) * textWidth(text, 12)) / 2, y - 4, textWidth(text, 12), 14));
-  }
-  return boxes;
-}
-
-/** Where the number of each kernel belongs and what else of it is on the chart, in pixels. */
-function targets(placed, px, py, size) {
-  return placed.filter((p) => p.rate !== null && (p.where !== "none" || p.asked !== null)).map((p) => {
+/** Where the number of each kernel belongs and what else of it is on the chart, in pixels. The second run's asked points are not drawn. */
+function targets({shown, index}, px, py, size) {
+  return shown.filter((p) => p.rate !== null && (p.where !== "none" || (p.asked !== null && index === 0))).map((p) => {
     const y = py(p.rate);
-    const asked = p.asked === null ? null : {x: px(p.asked), y};
-    const main = p.where === "point" ? {x: px(p.measured), y} : p.where === "edge" ? {x: size.width - MARGIN.right + 10, y} : asked;
+    const asked = p.asked === null || index > 0 ? null : {x: px(p.asked), y};
+    const main = p.where === "point" ? {x: px(p.measured), y} : p.where === "edge" ? {x: size.width - MARGIN.right + (index === 0 ? 10 : 2), y} : asked;
     return {p, main, asked};
   });
 }
 
-/** The boxes of all points that are drawn. */
-function dotBoxes(items) {
-  return items.flatMap(({main, asked}) => [boxAt(main.x, main.y, 13, 13)].concat(asked ? [boxAt(asked.x, asked.y, 11, 11)] : []));
+/** The boxes of all points that are drawn, and those of the lines between them. */
+function drawnBoxes(items) {
+  const dots = items.flatMap(({main, asked}) => [boxAt(main.x, main.y, 13, 13)].concat(asked ? [boxAt(asked.x, asked.y, 11, 11)] : []));
+  const joins = items.flatMap(({main, asked}) => (asked && asked !== main ? [{x0: Math.min(main.x, asked.x), x1: Math.max(main.x, asked.x), y0: main.y - 1, y1: main.y + 1}] : []));
+  return {dots, joins};
 }
 
 function numbers(svg, items, boxes, size) {
-  const anchors = items.map(({p, main}) => ({x: main.x, y: main.y, width: p.number > 9 ? 20 : 14, height: 15}));
+  const anchors = items.map(({p, main}) => ({x: main.x, y: main.y, width: 6 + 7.5 * p.label.length, height: 15}));
   const frame = {x0: MARGIN.left + 2, x1: size.width - 2, y0: 2, y1: size.height - MARGIN.bottom - 2};
   const centres = placeLabels(anchors, boxes, frame);
   const leaders = svg.appendChild(svgElement("g", {class: "leaders", "aria-hidden": "true"}));
@@ -148,86 +135,46 @@ function numbers(svg, items, boxes, size) {
   });
 }
 
-function pointGroups(svg, items) {
-  const layer = svg.appendChild(svgElement("g", {class: "points"}));
-  items.forEach((item, i) => {
-    const {p, main, asked, label} = item;
-    const group = svgElement("g", {class: `point ${p.where}`, role: "img", "aria-label": sentence(p), tabindex: i === 0 ? "0" : "-1", "data-kernel": p.kernel});
-    if (p.where === "edge") {
-      if (asked) group.append(svgElement("path", {class: "edge-line", d: `M${(asked.x + 6).toFixed(1)},${asked.y.toFixed(1)}H${(main.x - 6).toFixed(1)}`}));
-      group.append(svgElement("path", {class: "edge-mark", d: `M${(main.x - 5).toFixed(1)},${(main.y - 6).toFixed(1)}l11,6l-11,6z`}));
-    }
-    group.append(svgElement("circle", {class: "ring", cx: main.x.toFixed(2), cy: main.y.toFixed(2), r: "10"}));
-    if (asked && asked !== main) group.append(svgElement("circle", {class: "ring", cx: asked.x.toFixed(2), cy: asked.y.toFixed(2), r: "8"}));
-    group.append(svgElement("text", {x: label.x.toFixed(1), y: label.y.toFixed(1), dy: "0.35em", "text-anchor": "middle"}, String(p.number)));
-    layer.append(group);
-    item.group = group;
-  });
-}
-
-/** The items whose point, asked point or number is nearest to (x, y), nearest first; items at one place all come. */
-function near(items, x, y) {
-  const away = items.map((item) => ({item, far: Math.min(...[item.main, item.asked, item.label].filter(Boolean).map((at) => Math.hypot(at.x - x, at.y - y)))}));
-  away.sort((a, b) => a.far - b.far);
-  if (away.length === 0 || away[0].far > REACH) return [];
-  return away.filter(({far}) => far <= away[0].far + 4).map(({item}) => item);
-}
-
-function listen(svg, items, choose) {
-  const at = (event) => {
-    const box = svg.getBoundingClientRect();
-    return near(items, event.clientX - box.left, event.clientY - box.top);
-  };
-  let current = null;
-  const pick = (item) => {
-    current = item;
-    choose(item.p);
-  };
-  svg.addEventListener("pointermove", (event) => {
-    const found = at(event);
-    if (event.pointerType === "mouse" && found.length > 0 && !found.includes(current)) pick(found[0]);
-  });
-  // A further tap on points that lie over one another goes to the next of them.
-  svg.addEventListener("click", (event) => {
-    const found = at(event);
-    if (found.length > 0) pick(found[event.pointerType !== "mouse" || event.detail > 1 ? (found.indexOf(current) + 1) % found.length : Math.max(0, found.indexOf(current))]);
-  });
-  items.forEach((item, i) => {
-    item.group.addEventListener("focus", () => {
-      for (const other of items) other.group.setAttribute("tabindex", other === item ? "0" : "-1");
-      pick(item);
-    });
-    item.group.addEventListener("keydown", (event) => {
-      const to = {ArrowRight: i + 1, ArrowDown: i + 1, ArrowLeft: i - 1, ArrowUp: i - 1, Home: 0, End: items.length - 1}[event.key];
-      if (to === undefined) return;
-      event.preventDefault();
-      items[(to + items.length) % items.length].group.focus();
-    });
-  });
+/** From the chosen kernel's point up to its roof, where the API gives both: what is left. */
+function headroom(items, level, py) {
+  const group = svgElement("g", {class: "headroom", "aria-hidden": "true"});
+  return {group, show(kernel) {
+    const item = items.find(({p}) => p.kernel === kernel && p.index === 0 && p.where === "point");
+    const roof = item?.p.of.attainable_flop_per_s ?? null;
+    group.replaceChildren();
+    if (level !== "dram" || roof === null || !(roof > 0)) return;
+    const {x, y} = item.main;
+    const top = py(roof);
+    const from = y + Math.sign(top - y) * Math.min(10, Math.abs(top - y));
+    group.append(svgElement("path", {d: `M${x.toFixed(1)},${from.toFixed(1)}V${top.toFixed(1)}M${(x - 6).toFixed(1)},${top.toFixed(1)}h12`}));
+  }};
 }
 
 /**
- * Draws run in one state, width pixels wide. choose(placed kernel) is called for the kernel that is pointed at, focused or tapped.
- * Returns {svg, placed, mark(kernel id or null)}.
+ * Draws a view ({run, state, level, hidden}), with second ({run, state} or null) over it, width pixels wide. choose(placed kernel) is called for the kernel that is pointed at,
+ * focused or tapped. Returns {svg, series, mark(kernel id or null)}.
  */
-export function roofline(run, state, width, choose) {
-  const placed = place(run, state);
-  const roof = roofs(run, state);
-  const domain = domains(placed, roof);
+export function roofline(view, second, width, choose) {
+  const all = scene(view, second);
+  const domain = domainOf(all);
   const size = {width, height: Math.round(Math.min(640, Math.max(360, width * 0.68)))};
-  const {svg, lines} = base(placed, roof, size, domain);
+  const {svg, lines} = base(all, size, domain, view.level);
   for (const child of svg.children) child.setAttribute("aria-hidden", "true");
   svg.setAttribute("role", "group");
-  svg.setAttribute("aria-label", `Roofline, ${state} cache, both axes logarithmic. The table below has the same numbers.`);
+  const over = second ? ` Run ${second.run.id} over it, hollow.` : "";
+  svg.setAttribute("aria-label", `Roofline, ${levelOf(view.level).name}, ${view.state} cache, both axes logarithmic.${over} The table below has the same numbers.`);
   const [px, py] = [svg.scale("x").apply, svg.scale("y").apply];
-  const items = targets(placed, px, py, size);
-  const dots = dotBoxes(items);
-  const joins = items.flatMap(({main, asked}) => (asked && asked !== main ? [{x0: Math.min(main.x, asked.x), x1: Math.max(main.x, asked.x), y0: main.y - 1, y1: main.y + 1}] : []));
-  numbers(svg, items, [...dots, ...joins, ...roofLabels(svg, roof, lines, state, dots, px, py, size)], size);
-  pointGroups(svg, items);
+  const items = all.flatMap((series) => targets(series, px, py, size));
+  const {dots, joins} = drawnBoxes(items);
+  const names = roofNames(svg, all.map((series, i) => ({...series, lines: lines[i], ceilings: ceilingState(series.state)})), levelOf(view.level), dots, {px, py, size, margin: MARGIN});
+  numbers(svg, items, [...dots, ...joins, ...names], size);
+  const room = headroom(items, view.level, py);
+  svg.append(room.group);
+  pointGroups(svg, items, levelOf(view.level));
   listen(svg, items, choose);
   const mark = (kernel) => {
     for (const {p, group} of items) group.classList.toggle("is-chosen", p.kernel === kernel);
+    room.show(kernel);
   };
-  return {svg, placed, mark};
+  return {svg, series: all, mark};
 }

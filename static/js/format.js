@@ -42,21 +42,31 @@ export function utc(text) {
   return `${text.slice(0, 10)} ${text.slice(11, 19)} UTC`;
 }
 
+/** "2026-11-29 UTC". */
+export const day = (text) => `${text.slice(0, 10)} UTC`;
+
 /** The same moment by the reader's clock, with its zone. */
 export function local(text) {
   const parts = {year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit", timeZoneName: "short"};
   return new Date(text).toLocaleString(undefined, parts);
 }
 
+// A few words for a mark, and the whole for a sentence.
 const FLAGS = {
   above_ceiling: "faster than the copy ceiling: a kernel that mostly reads or mostly writes may be",
   at_floor: "DRAM bytes so few that no intensity is formed",
   cache_resident: "the caches served most of what was asked for",
   clock_moved: "the SM clock moved by more than 1 percent",
+  derived: "follows from two printed figures, not measured by itself",
   driver_changed: "the driver changed during the run",
+  launches_differ: "the launches that make the row are more than 1 percent apart in DRAM bytes",
   not_steady: "bytes per launch were not the same for four times as many launches",
+  percent_over_100: "the profiler gave a percentage above 100, which is kept as it is",
   shared: "something else was on the GPU, or could not be kept off it",
+  single_launch: "the profiler counted single launches, which find what the kernel before left in the caches",
   throttled: "heat, power or a slowdown signal held the clocks down",
+  time_derived: "the time follows from bytes, percentage and ceiling: it was not printed",
+  unsettled: "a profiler counted the launch alone, not the lines that it left dirty",
   writeback_unpaid: "left dirty lines in the cache, whose write to DRAM comes later",
 };
 
@@ -64,6 +74,40 @@ const FLAGS = {
 export function flag(name) {
   return FLAGS[name] ?? name.replaceAll("_", " ");
 }
+
+/** A flag in a word or two, for a mark in a table. */
+export const shortFlag = (name) => String(name).replaceAll("_", " ");
+
+const CEILINGS = {
+  dram_copy: "copy, the memory roof",
+  fp32_fma: "FP32 multiply-add, the compute roof",
+  dram_copy_scalar: "copy, 4 bytes a thread",
+  dram_memcpy: "cudaMemcpy, device to device",
+  dram_read: "read",
+  dram_write: "write",
+  dram_triad: "triad: two reads, one write",
+  l2_read: "read from L2, the L2 roof",
+  l1_read: "read from L1, the L1 roof",
+};
+
+/** A ceiling's name in words; one that this page does not know yet is shown by its id. */
+export const ceilingName = (id) => CEILINGS[id] ?? id.replaceAll("_", " ");
+
+const REASONS = {
+  GpuIdle: "idle",
+  ApplicationsClocksSetting: "application clocks are set",
+  SwPowerCap: "the power cap",
+  HwSlowdown: "a hardware slowdown",
+  SyncBoost: "sync boost with another GPU",
+  SwThermalSlowdown: "heat, by the driver",
+  HwThermalSlowdown: "heat, by the hardware",
+  HwPowerBrakeSlowdown: "the power brake signal",
+  DisplayClockSetting: "the display's clocks",
+  unknown: "not known",
+};
+
+/** Why the driver held the clocks, in words. */
+export const clockReason = (name) => REASONS[name] ?? String(name);
 
 /** The mark of a run that was not measured here and now, or null. */
 export function sourceMark(run) {

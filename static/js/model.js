@@ -2,7 +2,15 @@
 
 const isPositive = (value) => typeof value === "number" && Number.isFinite(value) && value > 0;
 
-export const STATES = ["warm", "cold"];
+export const STATES = ["warm", "cold", "mixed"];
+
+/** Where bytes are counted. roof: the ceiling that belongs to the level; between: what the line from the asked to the measured point stands for. */
+export const LEVELS = [
+  {id: "dram", name: "DRAM", roof: "dram_copy", roofName: "copy", bytes: "DRAM byte", effect: "the distance between the two is the cache effect: leftwards bytes moved that nobody asked for, rightwards the caches served"},
+  {id: "l2", name: "L2", roof: "l2_read", roofName: "L2 read", bytes: "byte between SMs and L2", effect: "the distance between the two is what reached the L2 over what was asked for: rightwards L1 served, leftwards sectors were fetched in part unused"},
+  {id: "l1", name: "L1", roof: "l1_read", roofName: "L1 read", bytes: "byte through L1", effect: "the distance between the two is what went through L1 over what was asked for: leftwards accesses were spread over more sectors, rightwards shared memory and registers served"},
+];
+export const levelOf = (id) => LEVELS.find((level) => level.id === id) ?? LEVELS[0];
 
 /** States that at least one row has. */
 export function statesOf(run) {
@@ -13,39 +21,58 @@ export function ceiling(run, name, state) {
   return run.ceilings.find((c) => c.name === name && c.state === state) ?? null;
 }
 
+/** The state whose ceilings hold: bytes of cold launches with times of warm ones (imports) are told over the warm ceilings. */
+export const ceilingState = (state) => (state === "mixed" ? "warm" : state);
+
+const valueOf = (run, name, state) => {
+  const value = ceiling(run, name, state)?.value;
+  return isPositive(value) ? value : null;
+};
+
 /**
- * The two roofs of a state. The FMA chain never leaves the registers: its ceiling is measured once and holds for both states.
- * ridge: where the two meet; in the warm state that is the run's ridge_flop_per_byte.
+ * The two roofs of a state at a level. The FMA chain never leaves the registers: its ceiling is measured once and holds for all states and levels.
+ * copy: the memory roof, null where none was measured; ridge: where the two meet; in the warm state at DRAM that is the run's ridge_flop_per_byte.
+ * mixes: the lowest and highest of the streams that read, write or do both at full width, [low, high], where the run has them; others: further roofs, [{name, value, unit}].
  */
-export function roofs(run, state) {
-  const copy = ceiling(run, "dram_copy", state)?.value;
-  const fma = ceiling(run, "fp32_fma", "warm")?.value;
+export function roofs(run, state, level = "dram") {
+  const at = ceilingState(state);
+  const {roof} = levelOf(level);
+  const copy = valueOf(run, roof, at);
+  const fma = valueOf(run, "fp32_fma", "warm");
+  const mixes = level === "dram" && copy !== null ? ["dram_read", "dram_write", "dram_triad"].map((name) => valueOf(run, name, at)).filter((v) => v !== null) : [];
+  const others = run.ceilings.filter((c) => isPositive(c.value) && (c.unit === "flop_per_s" ? c.state === "warm" && c.name !== "fp32_fma" : level === "dram" && c.state === at && c.name === "dram_copy_scalar"));
   return {
-    copy: isPositive(copy) ? copy : null,
-    fma: isPositive(fma) ? fma : null,
-    ridge: isPositive(copy) && isPositive(fma) ? fma / copy : null,
+    copy,
+    fma,
+    ridge: copy !== null && fma !== null ? fma / copy : null,
+    mixes: mixes.length > 0 ? [Math.min(copy, ...mixes), Math.max(copy, ...mixes)] : null,
+    others: others.map(({name, value, unit}) => ({name, value, unit})),
   };
 }
 
+/** Whether the run's checks say that the kernel's result is wrong. */
+export const isWrong = (run, kernel) => run.checks.some((c) => c.name === `result_${kernel}` && c.passed === false);
+
 /**
- * Each kernel with its place:
+ * Each kernel with its place at a level:
  *   "point"  rate and measured intensity are known: drawn at (measured, rate), joined to (asked, rate) where that is known
  *   "edge"   DRAM bytes at the floor: right of every number that could be given, drawn at the right edge at its rate
  *   "none"   no place on the chart; why says it
  */
-export function place(run, state) {
+export function place(run, state, level = "dram") {
   return run.kernels.map((row, index) => {
     const made = {number: index + 1, kernel: row.kernel, title: row.title, row, of: row[state] ?? null, measured: null, asked: null, rate: null, where: "none", why: null};
     if (!made.of) return {...made, why: `not measured ${state}`};
+    if (isWrong(run, row.kernel)) return {...made, why: "its result is wrong, so its figures are evidence and no point"};
     if (row.flop === null) return {...made, why: row.why?.flop ?? "its flop are not known"};
     if (row.flop === 0) return {...made, why: "no floating-point work, so no intensity: see its percent of the roof for bytes"};
     const {intensity, flop_per_s: rate} = made.of;
     if (!isPositive(rate)) return {...made, why: made.of.why?.flop_per_s ?? "its rate is not known"};
     made.rate = rate;
     made.asked = isPositive(intensity.ask) ? intensity.ask : null;
-    if (isPositive(intensity.dram)) return {...made, measured: intensity.dram, where: "point"};
-    const why = intensity.why?.dram ?? "its measured intensity is not known";
-    return {...made, where: made.of.flags.includes("at_floor") ? "edge" : "none", why};
+    if (isPositive(intensity[level])) return {...made, measured: intensity[level], where: "point"};
+    const why = intensity.why?.[level] ?? "its measured intensity is not known";
+    return {...made, where: level === "dram" && made.of.flags.includes("at_floor") ? "edge" : "none", why};
   });
 }
 
@@ -64,6 +91,14 @@ export function domains(placed, {copy, fma, ridge}) {
     return [low, high];
   };
   return {x: spread(xs, 2.2, 2.2), y: spread(ys, 2.5, 2.2)};
+}
+
+/** The lines of several memory roofs between the lowest and the highest, up to the compute roof, as [{x, low, high}] cut to the chart. */
+export function mixBand([low, high], fma, {x, y}) {
+  const cap = fma ?? y[1];
+  const at = (value, bandwidth) => Math.min(cap, Math.max(y[0], value * bandwidth));
+  const corners = [x[0], y[0] / high, y[0] / low, cap / high, cap / low].filter((v) => v >= x[0] && v <= x[1]).toSorted((a, b) => a - b);
+  return corners.map((v) => ({x: v, low: at(v, low), high: at(v, high)}));
 }
 
 /** The memory roof and the compute roof as points, cut to the chart. */

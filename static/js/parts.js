@@ -1,4 +1,5 @@
 // What more than one view shows: notices, errors, marks, links to runs, figures.
+import {setToken} from "./api.js";
 import {element} from "./dom.js";
 import {NONE, sourceMark, utc, local} from "./format.js";
 
@@ -51,6 +52,18 @@ export function empty(title, ...children) {
 export function problem(error) {
   return element("div", {class: "notice bad", role: "alert"}, element("p", {}, error.message), error.nextAction ? element("p", {}, error.nextAction) : null,
     error.code ? element("p", {class: "code"}, error.code) : null);
+}
+
+/** Asks for a token and keeps it until the tab is closed; then calls done(). */
+export function tokenForm(done) {
+  const input = element("input", {type: "password", name: "token", autocomplete: "off", required: true, id: "token"});
+  const form = element("form", {class: "token"}, element("label", {for: "token"}, "Token"), input, element("button", {class: "primary"}, "Use it"));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    setToken(input.value.trim());
+    done();
+  });
+  return form;
 }
 
 /** [[name, value or node, …], …] as a definition list; a value of null shows as a dash. */

@@ -1,40 +1,92 @@
-// The table of one state: the columns of the table as text, and time, percent of the roof and bound.
+// The table of one state: the columns of the table as text, and time, percent of the roof, bound and flags; sorted as the reader asks.
 import {element} from "./dom.js";
-import {NONE, fixed, flag, si} from "./format.js";
+import {NONE, fixed, flag, shortFlag, si} from "./format.js";
+import {isWrong} from "./model.js";
 
 const MEGA = 1e6;
 
-// In the cold state DRAM is what the launch owed with the dirty lines it left: the same choice as in /api/v1/runs/{id}/table.
+// In the cold state DRAM is what the launch owed with the dirty lines it left: the same choice as in /api/v1/runs/{id}/table. An import of a profiler's launches has only dram.
+const settled = (row, s) => (s.bytes.dram_settled === null && s.bytes.dram !== null ? [s.bytes, "dram"] : [s.bytes, "dram_settled"]);
 const COLUMNS = [
-  {name: "ask MB", long: "bytes that the algorithm asks for, MB", of: (row) => [row, "ask_bytes"], text: (v) => fixed(v, 1, MEGA)},
-  {name: "L1 MB", long: "bytes through L1, MB", of: (row, s) => [s.bytes, "l1"], text: (v) => fixed(v, 1, MEGA)},
-  {name: "L2 MB", long: "bytes through L2, MB", of: (row, s) => [s.bytes, "l2"], text: (v) => fixed(v, 1, MEGA)},
-  {name: "DRAM MB", long: "bytes to and from DRAM, MB", of: (row, s) => [s.bytes, "dram_settled"], text: (v) => fixed(v, 1, MEGA)},
-  {name: "DRAM/ask", long: "DRAM bytes over asked bytes", of: (row, s) => [s, "dram_per_ask"], text: (v) => fixed(v, 4)},
-  {name: "%ceil", long: "DRAM rate in percent of the copy ceiling", of: (row, s) => [s, "percent_of_ceiling"], text: (v) => fixed(v, 1)},
-  {name: "time", long: "median time of a launch", of: (row, s) => [s.time_s, "median"], text: (v) => si(v, "s")},
-  {name: "%roof", long: "percent of the row's own roof", of: (row, s) => [s, "percent_of_roof"], text: (v) => fixed(v, 1)},
-  {name: "bound", long: "what limits it", words: true, of: (row, s) => [s, "bound"], text: (v) => v ?? NONE},
+  {id: "ask", name: "ask MB", long: "bytes that the algorithm asks for, in MB", of: (row) => [row, "ask_bytes"], text: (v) => fixed(v, 1, MEGA)},
+  {id: "l1", name: "L1 MB", long: "bytes through L1, in MB", of: (row, s) => [s.bytes, "l1"], text: (v) => fixed(v, 1, MEGA)},
+  {id: "l2", name: "L2 MB", long: "bytes through L2, in MB", of: (row, s) => [s.bytes, "l2"], text: (v) => fixed(v, 1, MEGA)},
+  {id: "dram", name: "DRAM MB", long: "bytes to and from DRAM, in MB", of: settled, text: (v) => fixed(v, 1, MEGA)},
+  {id: "dram_ask", name: "DRAM/ask", long: "DRAM bytes over asked bytes: below 1 the caches served the rest, above 1 bytes moved that nobody asked for", of: (row, s) => [s, "dram_per_ask"], text: (v) => fixed(v, 4)},
+  {id: "ceil", name: "%ceil", long: "DRAM rate in percent of the measured copy ceiling", of: (row, s) => [s, "percent_of_ceiling"], text: (v) => fixed(v, 1)},
+  {id: "time", name: "time", long: "median time of a launch", of: (row, s) => [s.time_s, "median"], text: (v) => si(v, "s")},
+  {id: "roof", name: "%roof", long: "percent of the row's own roof: what can be reached at its intensity and its mix of reads and writes", of: (row, s) => [s, "percent_of_roof"], text: (v) => fixed(v, 1)},
+  {id: "bound", name: "bound", long: "what limits it: memory, compute or latency", words: true, of: (row, s) => [s, "bound"], text: (v) => v ?? NONE},
 ];
 
-/** Cells of a row: [{column, text, why}]; why is set where there is no value. */
+const FIRST = [
+  {id: "number", name: "#", long: "its number on the chart", class: "number", value: (line) => line.number},
+  {id: "kernel", name: "kernel", long: "the kernel's name", words: true, value: (line) => line.row.title},
+];
+
+/** Cells of a row: [{column, value, text, why}]; why is set where there is no value. */
 function cells(row, state) {
   const s = row[state];
   return COLUMNS.map((column) => {
-    if (!s) return {column, text: NONE, why: `not measured ${state}`};
+    if (!s) return {column, value: null, text: NONE, why: `not measured ${state}`};
     const [owner, member] = column.of(row, s);
     const value = owner[member];
-    return {column, text: column.text(value), why: value === null ? owner.why?.[member] ?? "not said" : null};
+    return {column, value, text: column.text(value), why: value === null ? owner.why?.[member] ?? "not said" : null};
   });
 }
 
-export function table(run, state) {
-  const head = element("tr", {}, element("th", {scope: "col", class: "number"}, "#"), element("th", {scope: "col", class: "words"}, "kernel"),
-    ...COLUMNS.map((c) => element("th", {scope: "col", title: c.long, class: c.words ? "words" : null}, c.name)));
-  const body = run.kernels.map((row, i) =>
-    element("tr", {"data-kernel": row.kernel}, element("td", {class: "number"}, String(i + 1)), element("th", {scope: "row"}, row.title),
-      ...cells(row, state).map(({column, text, why}) => element("td", {class: column.words ? "words" : null, title: why}, text))));
-  return element("table", {}, element("caption", {}, `${run.sizes} sizes, ${state} cache; MB is 10⁶ bytes`), element("thead", {}, head), element("tbody", {}, ...body));
+/** Rows in the asked order. Rows without a value stand last in both directions, and equal ones as they came. */
+function sorted(lines, {by, down}) {
+  const first = FIRST.find((column) => column.id === by);
+  const index = COLUMNS.findIndex((column) => column.id === by);
+  if (!first && index < 0) return lines;
+  const value = first ? first.value : (line) => line.cells[index].value;
+  const compare = (a, b) => (typeof a === "string" ? a.localeCompare(b) : a - b);
+  return lines.toSorted((a, b) => {
+    const [x, y] = [value(a), value(b)];
+    if (x === null || y === null) return (x === null) - (y === null);
+    return down ? compare(y, x) : compare(x, y);
+  });
+}
+
+/** The order after a click on a column: numbers from the largest first, words and kernels from the first; then the other way round; then as measured. */
+export function nextOrder(order, id) {
+  const startsDown = !(FIRST.find((c) => c.id === id) || COLUMNS.find((c) => c.id === id)?.words);
+  if (order.by !== id) return {by: id, down: startsDown};
+  return order.down === startsDown ? {by: id, down: !startsDown} : {by: null, down: false};
+}
+
+/** A column's head with the button that sorts by it. */
+function head(column, order, sort) {
+  const here = order.by === column.id;
+  const arrow = element("span", {class: "arrow", "aria-hidden": "true"}, here ? (order.down ? "▼" : "▲") : "");
+  const made = element("button", {type: "button", class: "sort", title: column.long, "data-column": column.id}, column.name, arrow);
+  made.addEventListener("click", () => sort(column.id));
+  return element("th", {scope: "col", class: column.class ?? (column.words ? "words" : null), "aria-sort": here ? (order.down ? "descending" : "ascending") : null}, made);
+}
+
+function flagsOf(run, row, state) {
+  const names = [...new Set([...row.flags, ...(row[state]?.flags ?? [])])];
+  const chips = names.map((name) => element("span", {class: "chip", title: flag(name)}, shortFlag(name)));
+  return isWrong(run, row.kernel) ? [element("span", {class: "chip bad"}, "wrong result"), ...chips] : chips;
+}
+
+/** order: {by: a column's id or null, down}; sort(id) is called when the reader asks for another; hidden: numbers of kernels that are put away. */
+export function table(run, state, {order = {by: null, down: false}, sort = () => {}, hidden = new Set()} = {}) {
+  const lines = run.kernels.map((row, i) => ({row, number: i + 1, cells: cells(row, state)})).filter((line) => !hidden.has(line.number));
+  const top = element("tr", {}, ...[...FIRST, ...COLUMNS].map((column) => head(column, order, sort)), element("th", {scope: "col", class: "words"}, "flags"));
+  const body = sorted(lines, order).map((line) =>
+    element("tr", {"data-kernel": line.row.kernel}, element("td", {class: "number"}, String(line.number)), element("th", {scope: "row", dir: "auto"}, line.row.title),
+      ...line.cells.map(({column, text, why}) => element("td", {class: column.words ? "words" : null, title: why}, text)),
+      element("td", {class: "words flags"}, ...flagsOf(run, line.row, state))));
+  const gone = run.kernels.length - lines.length;
+  const caption = `${run.sizes} sizes, ${state} cache; MB is 10⁶ bytes${gone > 0 ? `; ${gone} of ${run.kernels.length} kernels put away` : ""}`;
+  return element("table", {}, element("caption", {}, caption), element("thead", {}, top), element("tbody", {}, ...body));
+}
+
+/** What the columns mean, for those who cannot point at them. */
+export function columnsInWords() {
+  return element("dl", {class: "facts"}, ...COLUMNS.flatMap(({name, long}) => [element("dt", {}, name), element("dd", {}, long)]));
 }
 
 function reasons(run, state) {
@@ -49,15 +101,19 @@ function reasons(run, state) {
   return [...byReason].map(([why, rows]) => `${NONE} is ${why} (${[...rows].map(([title, names]) => `${title}: ${names.join(", ")}`).join("; ")})`);
 }
 
+const STATE_NOTES = {
+  cold: "Cold: DRAM MB and DRAM/ask are what the launch owed DRAM with the lines it left dirty; %ceil is of what moved while it ran.",
+  mixed: "Mixed: bytes of cold launches beside times of warm ones, so that %ceil may pass 100; shown, not judged.",
+};
+
 /** Reasons of missing values, flags of rows and of the run, as a list; null when there is nothing to say. */
 export function notes(run, state) {
-  const items = [];
-  if (state === "cold") items.push("Cold: DRAM MB and DRAM/ask are what the launch owed DRAM with the lines it left dirty; %ceil is of what moved while it ran.");
+  const items = STATE_NOTES[state] ? [STATE_NOTES[state]] : [];
   items.push(...reasons(run, state));
   for (const name of run.flags) items.push(`The run: ${flag(name)}.`);
   const rows = new Map();
   for (const row of run.kernels)
     for (const name of new Set([...row.flags, ...(row[state]?.flags ?? [])])) rows.set(name, [...(rows.get(name) ?? []), row.title]);
   for (const [name, titles] of rows) items.push(`${titles.join("; ")}: ${flag(name)}.`);
-  return items.length > 0 ? element("ul", {}, ...items.map((text) => element("li", {}, text))) : null;
+  return items.length > 0 ? element("ul", {}, ...items.map((text) => element("li", {dir: "auto"}, text))) : null;
 }

@@ -4,7 +4,14 @@ import {stopAll} from "./daemon.mjs";
 import {explorerTests} from "./explorer.mjs";
 import {pageTests} from "./page.mjs";
 import {readmeTests} from "./readme.mjs";
+import {shots} from "./shots.mjs";
 import {summary, test} from "./suite.mjs";
+
+if (process.env.RL_SHOTS) {
+  await shots(process.env.RL_SHOTS);
+  await stopAll();
+  process.exit(0);
+}
 
 const groups = [["API", apiTests], ["page", pageTests], ["explorer", explorerTests], ["README", readmeTests]];
 const only = process.env.RL_ONLY?.split(",");

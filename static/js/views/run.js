@@ -1,52 +1,85 @@
-// The run view, #run=7&state=cold: one run's roofline, table and checks; the newest run where the address names none.
+// The run view, #run=7&state=cold&level=l2&over=5&hide=3,4&sort=time&dir=down&kernel=2: one run's roofline, table and report; the newest run where the address names none.
 import * as api from "../api.js";
 import {element} from "../dom.js";
-import {show as draw} from "../view.js";
+import {LEVELS, statesOf} from "../model.js";
+import {section, checks, ceilings, data, environment, origin, predictions, telemetry, transcript} from "../run/report.js";
+import {note} from "../run/note.js";
+import {takeaway, levels, overlay, states} from "../run/controls.js";
+import {board} from "../run/board.js";
+import {head, outcome} from "../run/head.js";
+import {waiting} from "../run/waiting.js";
 
-const POLL_MS = 1500;
+export const css = "/css/run.css";
+const WRITE_MS = 250; // a pointer that wanders over points does not write the address each time
 
-function skeleton() {
-  const h2 = (id, text) => element("h2", {id}, text);
-  const div = (id, attributes = {}) => element("div", {id, ...attributes});
+/** What the address asks of the view, as far as this run has it. */
+function wanted(params, run) {
+  const all = statesOf(run);
+  const number = (text) => (/^[1-9]\d{0,3}$/.test(text ?? "") ? Number(text) : null);
+  return {
+    state: all.includes(params.get("state")) ? params.get("state") : all[0] ?? "warm",
+    level: LEVELS.some(({id}) => id === params.get("level")) ? params.get("level") : "dram",
+    hidden: new Set((params.get("hide") ?? "").split(",").map(number).filter((n) => n !== null && n <= run.kernels.length)),
+    order: {by: params.get("sort"), down: params.get("dir") === "down"},
+    chosen: run.kernels[(number(params.get("kernel")) ?? 0) - 1]?.kernel ?? null,
+    over: params.get("over"),
+  };
+}
+
+/** The view's state as the address has it: what is as it would be anyway is left out. */
+function written(run, view) {
+  const all = statesOf(run);
+  const index = run.kernels.findIndex((row) => row.kernel === view.chosen);
+  return {
+    state: view.state === all[0] ? null : view.state,
+    level: view.level === "dram" ? null : view.level,
+    hide: [...view.hidden].toSorted((a, b) => a - b).join(","),
+    sort: view.order.by,
+    dir: view.order.by && view.order.down ? "down" : null,
+    kernel: index < 0 ? null : index + 1,
+    over: view.over,
+  };
+}
+
+/** The run laid over, and what to say where it cannot be had; a wrong id must not take the first run away. */
+async function secondOf(id, run, shell) {
+  if (!id || id === run.id) return {second: null, failed: null};
+  try {
+    return {second: await api.run(id, shell), failed: null};
+  } catch (error) {
+    if (error.name === "AbortError" || error.status === 401) throw error;
+    return {second: null, failed: error};
+  }
+}
+
+function skeleton(run, parts) {
   return [
-    element("header", {class: "run-head"}, element("h1", {id: "title"}), element("p", {id: "mark", class: "mark", hidden: true}), element("p", {id: "environment", class: "environment"})),
-    div("notices"),
-    element("section", {id: "summary", class: "summary", "aria-label": "Ceilings"}),
-    element("fieldset", {id: "states", class: "states"}),
-    element("section", {class: "roofline", "aria-labelledby": "chart-title"}, h2("chart-title", "Roofline"),
-      element("div", {class: "chart-and-list"},
-        element("figure", {class: "chart"}, div("chart"), element("figcaption", {id: "key", class: "key"})),
-        element("div", {class: "side"}, div("detail", {class: "detail"}), element("h3", {}, "Kernels on the chart"), element("ol", {id: "legend", class: "legend"}), div("absent")))),
-    element("section", {id: "table-section", "aria-labelledby": "table-title"}, h2("table-title", "Table"),
-      div("table-scroll", {class: "scroll", role: "region", "aria-label": "Table of kernels", tabindex: "0"}), div("table-notes", {class: "notes"})),
-    element("section", {"aria-labelledby": "checks-title"}, h2("checks-title", "Checks"), div("checks")),
-    element("section", {"aria-labelledby": "data-title"}, h2("data-title", "This run as data"), element("ul", {id: "data", class: "data"})),
-  ];
+    head(run),
+    element("div", {id: "notices"}, ...outcome(run)),
+    parts.summary,
+    element("section", {class: "roofline", "aria-labelledby": "chart-title"}, element("h2", {id: "chart-title"}, "Roofline"), parts.controls, parts.said, parts.chart),
+    section("table-section", "Table", parts.table, parts.tableNotes),
+    note(run, parts.shell),
+    parts.predictions,
+    origin(run),
+    checks(run),
+    ceilings(run),
+    environment(run),
+    telemetry(run),
+    transcript(run, parts.shell),
+    data(run),
+  ].filter(Boolean);
 }
 
-function progressOf(job) {
-  if (job.state === "queued") return `Job ${job.id} waits for its turn.`;
-  if (job.state !== "running") return job.error ? `Job ${job.id} ended as ${job.state}: ${job.error.message} ${job.error.next_action}` : `Job ${job.id} ended as ${job.state}.`;
-  const {progress} = job;
-  return progress ? `Job ${job.id} runs: ${progress.phase}, ${progress.done} of ${progress.total}.` : `Job ${job.id} runs.`;
-}
-
-/** No run is there yet: how to make one, and how far it is. */
-function waiting(root, shell) {
-  const command = `curl -X POST -H 'Content-Type: application/json' -d '{"suite":"verify"}' ${location.origin}/api/v1/jobs`;
-  const progress = element("p", {id: "progress", role: "status"}, "");
-  root.replaceChildren(element("div", {class: "card"}, element("h1", {}, "No run yet"), element("p", {}, "Start a verification; this page shows its roofline as soon as it is done."),
-    element("pre", {class: "command", tabindex: "0"}, command), progress));
-  shell.every(POLL_MS, async () => {
-    if (await api.newestRun(shell)) {
-      shell.reload();
-      return false;
-    }
-    const job = await api.newestJob(shell);
-    const text = job ? progressOf(job) : "";
-    if (progress.textContent !== text) progress.textContent = text;
-    return true;
-  });
+/** Predictions belong to a job; they come after the roofline, which does not wait for them. */
+async function later(run, place, shell) {
+  if (run.job === null) return;
+  try {
+    const found = predictions(run, await api.get(`/api/v1/runs/${encodeURIComponent(run.id)}/predictions`, shell));
+    if (found) place.replaceChildren(found);
+  } catch {
+    // they are a side line: the note and the roofline say when the daemon is gone
+  }
 }
 
 export async function show(root, params, shell) {
@@ -56,8 +89,37 @@ export async function show(root, params, shell) {
     return null;
   }
   const run = await api.run(id, shell);
+  const view = {run, ...wanted(params, run)};
+  const first = await secondOf(view.over, run, shell);
   shell.title(run.device.name);
-  root.replaceChildren(...skeleton());
-  const redraw = draw(run, params.get("state"), (state) => shell.setParameter("state", state));
-  return {redraw};
+
+  let due = null;
+  const change = (part, drawn = true) => {
+    Object.assign(view, part);
+    clearTimeout(due);
+    const write = () => shell.setParameters(written(run, view));
+    if (drawn) {
+      panel.draw();
+      write();
+    } else {
+      due = setTimeout(write, WRITE_MS);
+    }
+  };
+  const panel = board(run, view, first, {change, shell});
+  const over = overlay(run, view.over, async (other) => {
+    const found = await secondOf(other, run, shell).catch((failed) => ({second: null, failed}));
+    panel.lay(found);
+    change({over: found.second ? other : null});
+  }, shell);
+  const controls = element("div", {class: "toolbar"},
+    levels(view.level, (level) => change({level})),
+    states(statesOf(run), view.state, (state) => change({state})),
+    over.element,
+    takeaway({link: () => new URL(shell.link("run", {run: run.id, ...written(run, view)}), location.href).href, run, picture: panel.picture, name: panel.fileName}));
+  const predicted = element("div", {id: "predictions-place"});
+  root.replaceChildren(...skeleton(run, {...panel.parts, controls, predictions: predicted, shell}));
+  panel.draw();
+  later(run, predicted, shell);
+  over.fill().catch(() => {}); // without the list the choice offers none, and the rest of the view stands
+  return {redraw: panel.redraw};
 }

@@ -1,0 +1,121 @@
+// Chart, figures beside it, lists and table of a run, kept together: one choice, one selection, one order.
+import {element} from "../dom.js";
+import {day, sourceMark} from "../format.js";
+import {LEVELS, levelOf, roofs, statesOf} from "../model.js";
+import {roofline} from "../chart.js";
+import {notice, problem} from "../parts.js";
+import {columnsInWords, nextOrder, notes, table} from "../table.js";
+import {detail, key} from "./detail.js";
+import {summary} from "./head.js";
+import {kernelLists} from "./lists.js";
+import {statistics} from "./report.js";
+
+const NARROWEST = 300;
+
+function makeParts() {
+  const parts = {
+    summary: element("section", {id: "summary", class: "summary", "aria-label": "Roofs of this view"}),
+    said: element("div", {id: "said"}),
+    box: element("div", {id: "chart"}),
+    key: element("figcaption", {id: "key", class: "key"}),
+    detail: element("div", {id: "detail", class: "detail"}),
+    lists: element("div", {id: "lists"}),
+    tableBox: element("div", {id: "table-scroll", class: "scroll", role: "region", "aria-label": "Table of kernels", tabindex: "0"}),
+    tableNotes: element("div", {}),
+  };
+  parts.noteBox = element("div", {id: "table-notes", class: "notes"});
+  parts.statistics = element("div", {});
+  parts.tableNotes.append(parts.noteBox, element("details", {}, element("summary", {}, "Times, clocks and launches, row by row"), parts.statistics), element("details", {}, element("summary", {}, "What the columns mean"), columnsInWords()));
+  parts.chart = element("div", {class: "chart-and-list"}, element("figure", {class: "chart"}, parts.box, parts.key), element("div", {class: "side"}, parts.detail, parts.lists));
+  parts.table = parts.tableBox;
+  return parts;
+}
+
+/** What has to be said of the choice itself: a level without a roof, another state of the run laid over, a run that could not be had. */
+function remarks(run, view, second, failed) {
+  const made = [];
+  const level = levelOf(view.level);
+  if (failed) made.push(problem(failed));
+  if (view.level !== "dram" && roofs(run, view.state, view.level).copy === null) {
+    made.push(notice("info", `No ${level.name} roof was measured in this run, so there are only points and the FMA ceiling here. Bound, percent of roof and advice are those of the measured roofs.`));
+  }
+  if (second && second.state !== view.state) made.push(notice("info", `Run ${second.run.id} has no ${view.state} rows: its ${second.state} ones are laid over.`));
+  const mark = second && sourceMark(second.run);
+  if (mark) made.push(notice(null, `Run ${second.run.id}, laid over: ${mark}.`));
+  if (second && second.run.device.id !== run.device.id) made.push(notice("info", `Run ${second.run.id} is of another device: ${second.run.device.name}.`));
+  return made;
+}
+
+/** Words of the picture that is saved. */
+function caption(run, view, second, series) {
+  const env = run.environment;
+  const lines = [[`driver ${env.driver_version ?? "not known"}`, `CUDA ${env.cuda_runtime_version ?? "not known"}`, `${run.sizes} sizes`, `${view.state} cache`, `${levelOf(view.level).name} bytes`, `run ${run.id}`, day(run.date), sourceMark(run)].filter(Boolean).join(" · ")];
+  if (second) lines.push(`hollow, dashed: run ${second.run.id}, ${second.run.device.name}, driver ${second.run.environment.driver_version ?? "not known"}, ${day(second.run.date)}${second.run.source === "measured" ? "" : `, ${second.run.source}`}`);
+  const kernels = series[0].shown.filter((p) => p.rate !== null).map((p) => `${p.number}  ${p.title}`);
+  return {title: `Roofline of ${run.device.name}`, lines, kernels};
+}
+
+/**
+ * view: {state, level, hidden, order, chosen, over}, kept by the caller; laid: {second: a run or null, failed: an ApiError or null}; change(part) is called when the reader
+ * changes the view. Returns {parts, draw, redraw, lay, picture, fileName}.
+ */
+export function board(run, view, laid, {change}) {
+  const parts = makeParts();
+  let chart = null;
+  const over = () => {
+    if (!laid.second) return null;
+    const all = statesOf(laid.second);
+    return {run: laid.second, state: all.includes(view.state) ? view.state : all[0] ?? "warm"};
+  };
+  const find = (index) => chart.series[index]?.placed.find((p) => p.kernel === view.chosen) ?? null;
+
+  const mark = () => {
+    chart.mark(view.chosen);
+    const [p, q] = [find(0), find(1)];
+    parts.detail.replaceChildren(...(p || q ? detail(p, q, over()) : [element("p", {class: "hint"}, "No kernel of this run has a place on the chart.")]));
+    for (const item of [...parts.lists.querySelectorAll("li"), ...parts.tableBox.querySelectorAll("tbody tr")]) item.classList.toggle("is-chosen", item.dataset.kernel === view.chosen);
+  };
+  const choose = (p) => {
+    if (p.kernel === view.chosen) return;
+    change({chosen: p.kernel}, false);
+    mark();
+  };
+  const redraw = () => {
+    const focused = parts.box.contains(document.activeElement) ? document.activeElement.dataset.kernel : null;
+    chart = roofline(view, over(), Math.max(NARROWEST, Math.floor(parts.box.clientWidth)), choose);
+    parts.box.replaceChildren(chart.svg);
+    parts.key.replaceChildren(...key(chart.series, view.level));
+    if (focused) chart.svg.querySelector(`[data-kernel="${CSS.escape(focused)}"]`)?.focus();
+    mark();
+  };
+  /** Replaces the lists and leaves the focus on the box or button that was used. */
+  const drawLists = () => {
+    const label = parts.lists.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
+    parts.lists.replaceChildren(...kernelLists(chart.series[0], view.hidden, {choose, setHidden: (hidden) => change({hidden})}));
+    if (label) [...parts.lists.querySelectorAll("[aria-label]")].find((made) => made.getAttribute("aria-label") === label && !made.disabled)?.focus();
+  };
+  const drawTable = () => {
+    const column = parts.tableBox.contains(document.activeElement) ? document.activeElement.dataset.column : null;
+    parts.tableBox.replaceChildren(table(run, view.state, {order: view.order, hidden: view.hidden, sort: (id) => change({order: nextOrder(view.order, id)})}));
+    if (column) parts.tableBox.querySelector(`[data-column="${column}"]`)?.focus();
+    parts.noteBox.replaceChildren(...[notes(run, view.state)].filter(Boolean));
+    parts.statistics.replaceChildren(statistics(run, view.state));
+  };
+  const draw = () => {
+    parts.summary.replaceChildren(...summary(run, view, over()));
+    parts.said.replaceChildren(...remarks(run, view, over(), laid.failed));
+    redraw();
+    const {placed, shown} = chart.series[0];
+    const stays = view.chosen !== null && (placed.some((p) => p.kernel === view.chosen) || find(1));
+    if (!stays) view.chosen = (shown.find((p) => p.where === "point") ?? shown.find((p) => p.rate !== null) ?? null)?.kernel ?? null;
+    drawLists();
+    drawTable();
+    mark();
+  };
+  return {
+    parts, draw, redraw,
+    lay: (found) => { laid = found; },
+    picture: () => ({svg: chart.svg, ...caption(run, view, over(), chart.series)}),
+    fileName: () => `roofline-run-${run.id}-${view.state}-${LEVELS.some(({id}) => id === view.level) ? view.level : "dram"}`,
+  };
+}

@@ -1,0 +1,68 @@
+// The kernel that is pointed at, in figures and words, and the chart's key.
+import {element, svgElement} from "../dom.js";
+import {NONE, fixed, flag, ratio, si} from "../format.js";
+import {ceilingState, levelOf} from "../model.js";
+
+const known = (owner, member, text) => (owner[member] === null ? owner.why?.[member] ?? NONE : text(owner[member]));
+
+function facts(p) {
+  const {of} = p;
+  const rows = [
+    ["measured intensity", p.measured === null ? p.why : `${ratio(p.measured)} FLOP/B`],
+    ["asked intensity", p.asked === null ? NONE : `${ratio(p.asked)} FLOP/B`],
+    ["rate", si(p.rate, "FLOP/s")],
+    ["DRAM rate", known(of, "dram_byte_per_s", (v) => si(v, "B/s"))],
+    ["its roof", known(of, "attainable_flop_per_s", (v) => si(v, "FLOP/s"))],
+    [p.row.flop === 0 ? "of its roof for bytes" : "of its roof", known(of, "percent_of_roof", (v) => `${fixed(v, 1)} %`)],
+    ["bound", of.bound ?? of.why?.bound ?? NONE],
+  ];
+  // Where there is no flop there is no roof in flop either: one reason is enough.
+  return p.row.flop === 0 ? rows.filter(([name]) => name !== "its roof" && name !== "asked intensity" && name !== "rate") : rows;
+}
+
+const list = (rows) => element("dl", {}, ...rows.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));
+
+const flagWords = (p) => [...new Set([...p.row.flags, ...p.of.flags])].map((name) => element("p", {class: "reason"}, `${flag(name)[0].toUpperCase()}${flag(name).slice(1)}.`));
+
+function beside(q, p, run) {
+  const head = element("h4", {}, `In run ${run.id}, laid over`);
+  if (!q?.of) return [head, element("p", {class: "reason"}, q ? q.why : "This kernel is not in it.")];
+  const rows = facts(q).filter(([name]) => ["measured intensity", "rate", "DRAM rate", "of its roof", "of its roof for bytes", "bound"].includes(name));
+  if (p?.rate && q.rate) rows.push(["rate, of the first", `${(100 * q.rate / p.rate).toFixed(1)} %`]);
+  return [head, list(rows)];
+}
+
+/** p: the kernel as placed in the first run, or null where only the second one has it; q: in the run laid over; second: {run} or null. */
+export function detail(p, q, second) {
+  const shown = p ?? q;
+  const head = element("h3", {}, element("span", {class: "badge"}, String(shown.number)), element("bdi", {dir: "auto"}, shown.title));
+  const over = second ? beside(q, p, second.run) : [];
+  if (!p) return [head, ...over];
+  if (!p.of) return [head, element("p", {class: "reason"}, p.why), ...over];
+  const advice = p.of.advice ?? p.of.why?.advice ?? "";
+  return [head, list(facts(p)), element("p", {class: "advice", dir: "auto"}, advice), ...flagWords(p), ...over];
+}
+
+const shape = (name, attributes) => svgElement(name, attributes);
+const sample = (name, ...shapes) => element("span", {class: "sample"}, svgElement("svg", {width: 34, height: 14, "aria-hidden": "true"}, ...shapes), name);
+
+/** What the chart's signs mean, of those that are on it. series: the scene's. */
+export function key(series, level) {
+  const [first, second] = series;
+  const points = series.flatMap(({shown}) => shown.filter((p) => p.where === "point"));
+  const has = (bound) => points.some((p) => p.of.bound === bound);
+  const {effect} = levelOf(level);
+  const made = [
+    has("memory") && sample("memory bound", shape("circle", {cx: 17, cy: 7, r: 5, class: "fill-circle"})),
+    has("compute") && sample("compute bound", shape("rect", {x: 12, y: 2, width: 10, height: 10, class: "fill-square"})),
+    has("latency") && sample("latency bound", shape("path", {d: "M17,1L23,12H11Z", class: "fill-triangle"})),
+    points.some((p) => p.of.bound === null) && sample("not judged", shape("path", {d: "M17,1L23,7L17,13L11,7Z", class: "fill-diamond"})),
+    first.shown.some((p) => p.asked !== null) && sample(`where the asked bytes would put it: ${effect}`, shape("path", {d: "M8,7H34", class: "join"}), shape("circle", {cx: 6, cy: 7, r: 4, class: "ask"})),
+    first.shown.some((p) => p.where === "edge") && sample("too few DRAM bytes to count", shape("path", {d: "M12,1l11,6l-11,6z", class: "fill-edge"})),
+    first.roof.mixes && sample(`read, write and triad, ${ceilingState(first.state)}: the roofs of other mixes`, shape("rect", {x: 0, y: 4, width: 34, height: 6, class: "band"})),
+    first.roof.others.length > 0 && sample(first.roof.others.map(({name, value, unit}) => `${name === "dram_copy_scalar" ? "copy, 4 bytes a thread" : name.replaceAll("_", " ")}, ${si(value, unit === "flop_per_s" ? "FLOP/s" : "B/s")}`).join("; "), shape("path", {d: "M0,7H34", class: "further"})),
+    second && sample(`run ${second.run.id}, ${second.state}: hollow, numbers with ′, dashed roof; dotted: how a kernel moved`, shape("path", {d: "M0,7H34", class: "second-roof"}), shape("circle", {cx: 17, cy: 7, r: 6, class: "second-point"})),
+    element("span", {class: "hint"}, "Point at a number, tap it, or reach it with Tab and the arrow keys: its bound and what to do next stand beside the chart."),
+  ];
+  return made.filter(Boolean);
+}

@@ -1,0 +1,44 @@
+// The kernels beside the chart: which are on it, which are not and why, and which the reader has put away.
+import {element} from "../dom.js";
+import {NONE, fixed} from "../format.js";
+import {button} from "../parts.js";
+
+function reason(p) {
+  const rest = [p.where === "edge" ? "at the right edge" : null, p.where === "none" && p.asked !== null ? "only its asked point is drawn" : null].filter(Boolean);
+  return [p.why, ...rest].join("; ");
+}
+
+function share(p) {
+  const value = p.of?.percent_of_roof ?? null;
+  return element("span", {class: "share", title: "percent of its roof"}, value === null ? NONE : `${fixed(value, 0)} %`);
+}
+
+function item(p, hidden, {choose, setHidden}, ...more) {
+  const box = element("input", {type: "checkbox", checked: !hidden.has(p.number), "aria-label": `Show ${p.number}, ${p.title}`});
+  box.addEventListener("change", () => {
+    const next = new Set(hidden);
+    if (box.checked) next.delete(p.number);
+    else next.add(p.number);
+    setHidden(next, p.number);
+  });
+  const name = element("button", {type: "button", class: "name"}, element("bdi", {dir: "auto"}, p.title));
+  name.addEventListener("click", () => choose(p));
+  const made = element("li", {"data-kernel": p.kernel, class: hidden.has(p.number) ? "is-away" : null}, box, element("span", {class: "badge"}, String(p.number)), element("span", {class: "what"}, name, ...more), share(p));
+  made.addEventListener("pointerenter", (event) => { if (event.pointerType === "mouse" && !hidden.has(p.number)) choose(p); });
+  return made;
+}
+
+/** Two lists, of the kernels with a point and of those without, and the buttons for all of them. */
+export function kernelLists(series, hidden, actions) {
+  const {placed} = series;
+  const shown = placed.filter((p) => p.where === "point");
+  const absent = placed.filter((p) => p.where !== "point");
+  const all = button("all", () => actions.setHidden(new Set()), {class: "quiet", disabled: hidden.size === 0, "aria-label": "Show all kernels"});
+  const none = button("none", () => actions.setHidden(new Set(placed.map((p) => p.number))), {class: "quiet", disabled: hidden.size >= placed.length, "aria-label": "Show none of the kernels"});
+  return [
+    element("div", {class: "list-head"}, element("h3", {}, "Kernels on the chart"), element("span", {class: "buttons"}, all, none), element("span", {class: "unit"}, "% of roof")),
+    shown.length === 0 ? element("p", {class: "hint"}, "None has a measured point.") : element("ol", {id: "legend", class: "legend"}, ...shown.map((p) => item(p, hidden, actions))),
+    absent.length === 0 ? null : element("h3", {}, "Without a measured point"),
+    absent.length === 0 ? null : element("ul", {class: "absent"}, ...absent.map((p) => item(p, hidden, actions, element("span", {class: "reason"}, reason(p))))),
+  ].filter(Boolean);
+}

@@ -1,0 +1,91 @@
+// A run's note: what people said about it, and the changes that it accepts. The only thing about a run that can change.
+import * as api from "../api.js";
+import {element} from "../dom.js";
+import {STATES} from "../model.js";
+import {button, moment, notice, problem, tokenForm} from "../parts.js";
+import {section} from "./report.js";
+
+const path = (run) => `/api/v1/runs/${encodeURIComponent(run.id)}/note`;
+const rowId = (a) => JSON.stringify([a.kernel, a.state]);
+
+function acceptedList(run, accepted) {
+  if (accepted.length === 0) return null;
+  const title = (id) => run.kernels.find((row) => row.kernel === id)?.title ?? id;
+  return element("div", {}, element("h3", {}, "Accepted changes"), element("p", {class: "reason"}, "From this run on these rows are what their trend is held against."),
+    element("ul", {class: "plain"}, ...accepted.map((a) => element("li", {dir: "auto"}, `${title(a.kernel)}, ${a.state}`))));
+}
+
+/** Checkboxes for every row of the run, and for what is accepted already and is no row. */
+function acceptChoices(run, accepted) {
+  const on = new Set(accepted.map(rowId));
+  const rows = run.kernels.flatMap((row) => STATES.filter((state) => row[state]).map((state) => ({kernel: row.kernel, state, title: `${row.title}, ${state}`})));
+  const known = new Set(rows.map(rowId));
+  const more = accepted.filter((a) => !known.has(rowId(a))).map((a) => ({...a, title: `${a.kernel}, ${a.state}`}));
+  const boxes = [...rows, ...more].map((row) => {
+    const input = element("input", {type: "checkbox", checked: on.has(rowId(row))});
+    return {row, input, label: element("label", {}, input, element("bdi", {dir: "auto"}, row.title))};
+  });
+  return {
+    element: element("details", {open: accepted.length > 0}, element("summary", {}, "Accept changes of rows as the new baseline"), element("fieldset", {class: "choices columns"}, element("legend", {}, "Rows whose change is meant"), ...boxes.map(({label}) => label))),
+    value: () => boxes.filter(({input}) => input.checked).map(({row: {kernel, state}}) => ({kernel, state})),
+  };
+}
+
+/** The section; it loads by itself. */
+export function note(run, shell) {
+  const place = element("div", {id: "note-body"}, element("p", {class: "loading"}, "Loading the note …"));
+
+  const read = ({body, etag}) => {
+    const edit = button(body.version === 0 ? "Write a note" : "Edit", () => write({body, etag}));
+    place.replaceChildren(...[
+      body.text === "" ? element("p", {class: "hint"}, "Nobody wrote a note about this run.") : element("blockquote", {class: "note-text", dir: "auto"}, body.text),
+      body.version === 0 ? null : element("p", {class: "reason"}, "By ", element("bdi", {dir: "auto"}, body.principal ?? `somebody (${body.why.principal})`), ", ", moment(body.changed_at), `, version ${body.version}.`),
+      acceptedList(run, body.accepted), edit].filter(Boolean));
+    return edit;
+  };
+
+  const write = ({body, etag}, draft = body.text, ...above) => {
+    const text = element("textarea", {id: "note-text", rows: "4", maxlength: "4096", dir: "auto"});
+    text.value = draft;
+    const accept = acceptChoices(run, body.accepted);
+    const failed = element("div", {});
+    const save = element("button", {class: "primary"}, "Save");
+    const form = element("form", {class: "note-form"}, ...above, element("div", {class: "field"}, element("label", {for: "note-text"}, "Note, at most 4096 bytes"), text), accept.element, failed,
+      element("div", {class: "buttons"}, save, button("Cancel", () => read({body, etag}).focus())));
+    form.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      save.disabled = true;
+      try {
+        const answer = await api.send("PUT", path(run), {text: text.value, accepted: accept.value()}, {"If-Match": etag}, shell);
+        read({body: answer.body, etag: answer.etag}).focus();
+      } catch (error) {
+        if (error.name === "AbortError") return;
+        save.disabled = false;
+        if (error.status === 412) await meanwhile(text.value, failed);
+        else failed.replaceChildren(problem(error), ...(error.status === 401 ? [tokenForm(() => failed.replaceChildren(notice("info", "The token is kept. Save again.")))] : []));
+      }
+    });
+    place.replaceChildren(form);
+    text.focus();
+  };
+
+  /** Somebody else wrote: their note is shown beside the draft, which is not lost. */
+  const meanwhile = async (draft, failed) => {
+    try {
+      const theirs = await api.getTagged(path(run), shell);
+      write(theirs, draft, notice(null, element("p", {}, "Somebody else wrote this note meanwhile. Below is your text still; saving it replaces theirs:"), element("blockquote", {class: "note-text", dir: "auto"}, theirs.body.text)));
+    } catch (error) {
+      if (error.name !== "AbortError") failed.replaceChildren(problem(error));
+    }
+  };
+
+  const load = async () => {
+    try {
+      read(await api.getTagged(path(run), shell));
+    } catch (error) {
+      if (error.name !== "AbortError") place.replaceChildren(problem(error), button("Try again", load));
+    }
+  };
+  load();
+  return section("note", "Note", place);
+}

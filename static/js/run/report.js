@@ -1,0 +1,165 @@
+// What a run says besides its figures: checks, ceilings, environment, telemetry, where an import came from, the job's transcript.
+import * as api from "../api.js";
+import {element} from "../dom.js";
+import {NONE, ceilingName, clockReason, fixed, flag, si} from "../format.js";
+import {definitions, problem, scrolling} from "../parts.js";
+
+const known = (owner, member, text = String) => (owner[member] === null || owner[member] === undefined ? element("span", {class: "reason"}, `not known: ${owner.why?.[member] ?? "not said"}`) : text(owner[member]));
+const yes = (value) => (value ? "on" : "off");
+const bytes = (value) => si(value, "B");
+const cell = (text, words = false) => element("td", {class: words ? "words" : null}, text ?? NONE);
+
+export function section(id, title, ...children) {
+  return element("section", {id, "aria-labelledby": `${id}-title`}, element("h2", {id: `${id}-title`}, title), ...children);
+}
+
+function grid(head, rows, caption) {
+  const top = element("tr", {}, ...head.map(([name, words]) => element("th", {scope: "col", class: words ? "words" : null}, name)));
+  return element("table", {}, element("caption", {}, caption), element("thead", {}, top), element("tbody", {}, ...rows));
+}
+
+/** Checks: those that did not pass first, each with what was seen. */
+export function checks(run) {
+  const word = (c) => (c.passed === true ? "passed" : c.passed === false ? "failed" : "not made");
+  const count = (w) => run.checks.filter((c) => word(c) === w).length;
+  const item = (c) => element("li", {class: word(c).replace(" ", "-")}, element("strong", {}, `${word(c)}: `), `${c.title}. `,
+    element("span", {class: "reason"}, c.passed === null ? c.why?.passed ?? "" : c.detail));
+  const bad = run.checks.filter((c) => c.passed !== true);
+  const good = run.checks.filter((c) => c.passed === true);
+  if (run.checks.length === 0) return section("checks", "Checks", element("p", {}, "This run has no checks: it was not measured by this service."));
+  return section("checks", "Checks",
+    element("p", {}, `${count("passed")} passed, ${count("failed")} failed, ${count("not made")} not made.`),
+    bad.length === 0 ? null : element("ul", {class: "checks"}, ...bad.map(item)),
+    good.length === 0 ? null : element("details", {}, element("summary", {}, "What was checked"), element("ul", {class: "checks"}, ...good.map(item))));
+}
+
+/** Every ceiling with how it was measured. */
+export function ceilings(run) {
+  const unit = (c) => (c.unit === "byte_per_s" ? "B/s" : "FLOP/s");
+  const nominal = (c) => (c.percent_of_nominal === null ? NONE : `${fixed(c.percent_of_nominal, 1)} %`);
+  const rows = run.ceilings.map((c) => element("tr", {}, element("th", {scope: "row"}, ceilingName(c.name)), cell(c.state, true),
+    element("td", {title: c.value === null ? c.why?.value : null}, si(c.value, unit(c))), cell(nominal(c)), cell(si(c.time_s.median, "s")), cell(c.time_s.n === 0 ? NONE : `${c.time_s.n} × ${c.time_s.launches}`),
+    cell(c.sm_hz === null ? NONE : fixed(c.sm_hz, 0, 1e6)), cell([c.shape, ...c.flags.map(flag)].filter(Boolean).join("; "), true)));
+  const missing = run.ceilings.filter((c) => c.value === null).map((c) => element("li", {}, `${ceilingName(c.name)}, ${c.state}: ${c.why?.value ?? "not said"}`));
+  const of = [...new Set(run.ceilings.map((c) => c.nominal_of).filter(Boolean))];
+  return section("ceilings", "Ceilings",
+    scrolling("Table of ceilings", grid([["ceiling", true], ["cache", true], ["value"], ["of nominal"], ["median time"], ["samples × launches"], ["SM MHz"], ["shape", true]], rows, "What the card reached in this run; the highest of several shapes")),
+    missing.length === 0 ? null : element("ul", {class: "notes"}, ...missing),
+    of.length === 0 ? null : element("p", {class: "reason"}, `Nominal is ${of.join("; ")}: a comparison, nothing is computed from it.`));
+}
+
+export function environment(run) {
+  const {device: d, environment: e, counters: c} = run;
+  const whole = (value) => value.toLocaleString("en-US");
+  const group = (title, rows) => element("div", {class: "panel"}, element("h3", {}, title), definitions(rows));
+  return section("environment-section", "Environment", element("div", {class: "panels"},
+    group("Device", [
+      ["name", element("bdi", {dir: "auto"}, d.name)], ["UUID", known(d, "uuid")], ["chip", known(d, "chip")], ["compute capability", d.compute_major === null ? known(d, "compute_major") : `${d.compute_major}.${d.compute_minor}`],
+      ["SMs", known(d, "sm_count")], ["FP32 lanes per SM", known(d, "fp32_lanes_per_sm")], ["L2", known(d, "l2_bytes", bytes)], ["memory", known(d, "memory_bytes", bytes)], ["memory bus", known(d, "memory_bus_bits", (v) => `${v} bit`)],
+      ["highest clocks", d.max_sm_hz === null ? known(d, "max_sm_hz") : `SM ${fixed(d.max_sm_hz, 0, 1e6)} MHz, memory ${d.max_memory_hz === null ? NONE : fixed(d.max_memory_hz, 0, 1e6)} MHz`], ["PCI bus", known(d, "pci_bus_id")]]),
+    group("Software", [
+      ["driver", known(e, "driver_version")], ["CUDA runtime", known(e, "cuda_runtime_version")], ["CUDA of the driver", known(e, "cuda_driver_version")], ["CUPTI", known(e, "cupti_version")],
+      ["rooflined", known(e, "build")], ["method", known(e, "method_version", (v) => `version ${v}`)], ["code for", known(e, "cubin")], ["host", known(e, "hostname")], ["kernel", known(e, "kernel_release")]]),
+    group("Settings", [
+      ["ECC", known(e, "ecc", yes)], ["MIG", known(e, "mig")], ["power limit", known(e, "power_limit_w", (v) => `${fixed(v, 0)} W`)], ["compute mode", known(e, "compute_mode")],
+      ["persistence mode", known(e, "persistence_mode")], ["counters for administrators only", known(e, "profiling_admin_only", (v) => (v ? "yes" : "no"))]]),
+    group("Counters", [
+      ["status", c.status === "ok" ? "ok" : `${c.status.replaceAll("_", " ")}: ${c.reason ?? "not said"}`], ["self-test", known(c, "self_test", (v) => `a copy of known size was counted at ${v.toFixed(6)} of it`)],
+      ["floor", known(c, "floor_dram_bytes", (v) => `${whole(v)} DRAM bytes`)], ["passes", known(c, "passes")],
+      ["metrics", (c.metrics ?? []).length === 0 ? NONE : element("details", {}, element("summary", {}, `${c.metrics.length}`), element("ul", {class: "plain"}, ...c.metrics.map((m) => element("li", {}, element("code", {}, m.metric)))))]])));
+}
+
+const reasonWords = (reasons) => (reasons.length === 0 ? "none" : reasons.map(clockReason).join(", "));
+
+/** "vector_add warm before" and "… after" as one line; what stands alone (start, end) too. */
+function paired(telemetry) {
+  const lines = new Map();
+  for (const t of telemetry) {
+    const at = t.at.replace(/ (before|after)$/, "");
+    lines.set(at, [...(lines.get(at) ?? []), t]);
+  }
+  return [...lines];
+}
+
+const range = (values, text) => {
+  const all = values.filter((v) => typeof v === "number");
+  if (all.length === 0) return NONE;
+  const [low, high] = [text(Math.min(...all)), text(Math.max(...all))];
+  return low === high ? low : `${low} to ${high}`;
+};
+
+/** What the driver said of clocks, heat and power around each row. */
+export function telemetry(run) {
+  const all = run.telemetry;
+  if (all.length === 0) return null;
+  const mhz = (v) => fixed(v, 0, 1e6);
+  const span = (points, member, text) => [...new Set(points.map((t) => (t[member] === null ? NONE : text(t[member]))))].join(" → ");
+  const rows = paired(all).map(([at, points]) => element("tr", {}, element("th", {scope: "row"}, at), cell(span(points, "sm_hz", mhz)), cell(span(points, "memory_hz", mhz)), cell(span(points, "temperature_c", (v) => fixed(v, 0))),
+    cell(span(points, "power_w", (v) => fixed(v, 0))), cell(span(points, "other_processes", String)), cell(reasonWords([...new Set(points.flatMap((t) => t.reasons))]), true)));
+  const values = (member) => all.map((t) => t[member]);
+  return section("telemetry", "Telemetry",
+    definitions([["SM clock", `${range(values("sm_hz"), mhz)} MHz`], ["memory clock", `${range(values("memory_hz"), mhz)} MHz`], ["temperature", `${range(values("temperature_c"), (v) => fixed(v, 0))} °C`],
+      ["power", `${range(values("power_w"), (v) => fixed(v, 0))} W`], ["clocks were held down by", reasonWords([...new Set(all.flatMap((t) => t.reasons))])]], {class: "facts across"}),
+    element("details", {}, element("summary", {}, "Row by row"), scrolling("Table of telemetry", grid([["around", true], ["SM MHz"], ["memory MHz"], ["°C"], ["W"], ["other processes"], ["reasons", true]], rows, "Before → after each row; one figure where both are the same"))));
+}
+
+/** Each row's own statistics: what the median is of, clocks inside the kernel, occupancy. */
+export function statistics(run, state) {
+  const rows = run.kernels.filter((row) => row[state]).map((row) => {
+    const s = row[state];
+    const t = s.time_s;
+    return element("tr", {}, element("th", {scope: "row", dir: "auto"}, row.title), cell(si(t.median, "s")), cell(t.p25 === null ? NONE : `${si(t.p25, "s")} to ${si(t.p75, "s")}`), cell(si(t.min, "s")), cell(t.n === 0 ? NONE : `${t.n} × ${t.launches}`),
+      cell(t.stop === null ? NONE : t.stop.replaceAll("_", " "), true), cell(s.sm_hz === null ? NONE : fixed(s.sm_hz, 0, 1e6)), cell(s.temperature_c === null ? NONE : fixed(s.temperature_c, 0)),
+      cell(s.occupancy === null ? NONE : `${fixed(100 * s.occupancy, 0)} %`), cell(row.launch.registers), cell(row.launch.shape ?? NONE, true), cell(reasonWords(s.reasons), true));
+  });
+  return scrolling("Table of times and launches", grid([["kernel", true], ["median"], ["quartiles"], ["least"], ["samples × launches"], ["ended by", true], ["SM MHz"], ["°C"], ["occupancy"], ["registers"], ["launch", true], ["clocks held by", true]], rows, `${state} cache; the SM clock is as the kernel itself saw it`));
+}
+
+/** What an imported run was made of; null for others. */
+export function origin(run) {
+  if (!run.import) return null;
+  const kind = {ncu: "Nsight Compute's CSV", timings: "times", recording: "a recording", record: "a published record"};
+  const {files, notes} = run.import;
+  return section("origin", "Where it comes from",
+    element("ul", {class: "plain"}, ...files.map((f) => element("li", {}, `${kind[f.kind] ?? f.kind}: ${f.format}, ${f.bytes.toLocaleString("en-US")} bytes, SHA-256 `, element("code", {}, f.sha256)))),
+    notes.length === 0 ? null : element("ul", {class: "notes"}, ...notes.map((text) => element("li", {dir: "auto"}, text))));
+}
+
+/** The job's transcript, asked for when the reader opens it. */
+export function transcript(run, shell) {
+  if (run.job === null) return null;
+  const place = element("div", {});
+  const made = element("details", {id: "transcript-details"}, element("summary", {}, `What the measuring process of job ${run.job} logged`), place);
+  made.addEventListener("toggle", async () => {
+    if (!made.open || place.querySelector("pre")) return;
+    place.replaceChildren(element("p", {class: "loading"}, "Loading the transcript …"));
+    try {
+      const text = await api.getText(`/api/v1/jobs/${encodeURIComponent(run.job)}/transcript`, shell);
+      place.replaceChildren(text === "" ? element("p", {}, "It logged nothing.") : element("pre", {class: "log", tabindex: "0", role: "region", "aria-label": "Transcript"}, text));
+    } catch (error) {
+      if (error.name !== "AbortError") place.replaceChildren(problem(error));
+    }
+  });
+  return section("transcript", "Transcript", made);
+}
+
+/** How the job's predictions came out; null when there are none. */
+export function predictions(run, found) {
+  if (!found || found.predicted === 0) return null;
+  const title = (id) => run.kernels.find((row) => row.kernel === id)?.title ?? id;
+  const words = {above: "above ask", near: "near ask", below: "below ask"};
+  const result = (item) => (item.right === null ? item.why?.right ?? item.why?.found ?? "not scored" : item.right ? "right" : "wrong");
+  const rows = found.items.map((item) => element("tr", {}, element("th", {scope: "row", dir: "auto"}, title(item.kernel)), cell(item.state, true), cell(words[item.said] ?? item.said, true), cell(words[item.found] ?? item.why?.found ?? NONE, true),
+    cell(fixed(item.dram_per_ask, 4)), element("td", {class: "words"}, element("span", {class: `chip ${item.right === true ? "good" : item.right === false ? "bad" : ""}`}, result(item)))));
+  const worst = found.most_wrong.length === 0 ? "" : ` Furthest off: ${found.most_wrong.map(title).join(", ")}.`;
+  return section("predictions", "Predictions", element("p", {}, `${found.right} of ${found.scored} right${found.scored < found.predicted ? `, ${found.predicted - found.scored} not scored` : ""}.${worst} Near is 0.85 to 1.15 of the bytes asked for.`),
+    scrolling("Table of predictions", grid([["kernel", true], ["cache", true], ["said", true], ["found", true], ["DRAM/ask"], ["result", true]], rows, "Said before the measurement, scored after it")));
+}
+
+/** The run as data, for programs. */
+export function data(run) {
+  const base = `/api/v1/runs/${encodeURIComponent(run.id)}`;
+  const link = (path, text) => element("li", {}, element("a", {href: path}, text));
+  return section("data-section", "This run as data", element("ul", {id: "data", class: "data"}, link(base, "JSON, whole"), link(`${base}.csv`, "CSV"), link(`${base}/table`, "table as text"), link(`${base}/samples`, "raw samples")));
+}
+

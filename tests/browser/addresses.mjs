@@ -1,0 +1,39 @@
+// Every view of the page by its fragment, for the checks and pictures that all views share.
+import {execFile} from "node:child_process";
+import {dirname, join} from "node:path";
+import {promisify} from "node:util";
+import {submit} from "./daemon.mjs";
+
+const run = promisify(execFile);
+const T4 = join(dirname(process.env.RL_README), "deploy/records/t4.json");
+
+/** ready: what stands on the page once the view is there. fragment: from what fill() gives. */
+export const ADDRESSES = [
+  {name: "run", ready: "#run table tbody tr", fragment: (ids) => `run=${ids.run}`},
+  {name: "run-cold-l2", ready: "#run table tbody tr", fragment: (ids) => `run=${ids.run}&state=cold&level=l2&sort=time&dir=down`},
+  {name: "run-over", ready: "#run table tbody tr", fragment: (ids) => `run=${ids.run}&over=${ids.other}&hide=2`},
+  {name: "run-timed", ready: "#run table tbody tr", fragment: (ids) => `run=${ids.timed}`},
+  {name: "run-imported", ready: "#run table tbody tr", fragment: (ids) => `run=${ids.imported}&over=${ids.run}`},
+];
+
+/** The first run of a published record, as the importer makes it; the service adds id and job. */
+export async function importedRun(id) {
+  const {stdout} = await run(join(process.env.RL_BIN, "roofline-import"), ["--json", "--record", T4]);
+  const [first] = stdout.split("\n").filter((line) => line !== "");
+  return {id, job: null, ...JSON.parse(first)};
+}
+
+/** Puts into the daemon what the addresses show; gives the ids, and serve(page), which answers for the run that is not in it. */
+export async function fill(daemon) {
+  const other = await submit(daemon, {suite: "verify", sizes: "scaled"});
+  const first = await submit(daemon, {suite: "verify", note: "after the driver update", predictions: {vector_add: "near", matmul_naive: "above", stencil_global: "below"}});
+  const timed = await submit(daemon, {suite: "verify", counters: false, cache: ["warm"]});
+  const document = await importedRun("900000");
+  return {
+    run: first.run, other: other.run, timed: timed.run, imported: document.id, document,
+    async serve(page) {
+      await page.route(/\/api\/v1\/runs\/900000$/, (route) => route.fulfill({json: document}));
+      await page.route(/\/api\/v1\/runs\/900000\/note$/, (route) => route.fulfill({headers: {ETag: '"note-900000-0"'}, json: {run: "900000", version: 0, text: "", principal: null, changed_at: null, why: {principal: "nobody wrote one", changed_at: "nobody wrote one"}, accepted: []}}));
+    },
+  };
+}
