@@ -2,27 +2,6 @@
 #include "db/baseline.h"
 
 #include <assert.h>
-#include <string.h>
-
-#include "record/quantile.h"
-
-#define BAND_MADS 3.0
-#define MAD_SCALE 1.4826 /* makes the MAD of a normal distribution its standard deviation: 1 / its 0.75 quantile */
-
-static size_t position(const struct baseline *baseline, double value)
-{
-    size_t low = 0, high = baseline->count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (baseline->ascending[middle] < value)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
 
 void baseline_sort(double *values, size_t count)
 {
@@ -95,27 +74,7 @@ void baseline_add(struct baseline *baseline, const double *ascending, size_t cou
     put_in(baseline, ascending, count);
 }
 
-/* Of the distances from the middle: those to the left of it grow leftwards, those to the right rightwards, so that the
- * smallest half is found by going outwards on both sides. */
-static double median_distance(const struct baseline *baseline, double middle)
+struct rl_band baseline_band(const struct baseline *baseline)
 {
-    size_t right = position(baseline, middle), left = right, wanted = baseline->count / 2;
-    double last = 0, before = 0;
-
-    for (size_t taken = 0; taken <= wanted; taken++) {
-        bool take_left = right == baseline->count ||
-                         (left > 0 && middle - baseline->ascending[left - 1] < baseline->ascending[right] - middle);
-
-        before = last;
-        last = take_left ? middle - baseline->ascending[--left] : baseline->ascending[right++] - middle;
-    }
-    return baseline->count % 2 == 1 ? last : (before + last) / 2;
-}
-
-struct band baseline_band(const struct baseline *baseline)
-{
-    double middle = rl_quantile_sorted(baseline->ascending, baseline->count, 0.5);
-    double half = BAND_MADS * MAD_SCALE * median_distance(baseline, middle);
-
-    return (struct band){middle - half, middle, middle + half};
+    return rl_band_sorted(baseline->ascending, baseline->count);
 }

@@ -1,8 +1,10 @@
-/* The noise band of a trend: median +- 3 x 1.4826 x MAD of the newest runs of a baseline. Pure. */
+/* The baseline of a trend: its newest runs, of which record/quantile.h makes the noise band. Pure. */
 #ifndef DB_BASELINE_H
 #define DB_BASELINE_H
 
 #include <stddef.h>
+
+#include "record/quantile.h"
 
 #define BASELINE_MIN 5   /* runs; with fewer there is no band */
 #define BASELINE_MAX 128 /* runs: of the newest days, as many whole ones as fit */
@@ -15,13 +17,10 @@ struct baseline { /* zeroed: empty */
     unsigned char lengths[BASELINE_MAX]; /* a ring: of the days */
     size_t first_value, first_day, day_count;
 };
-struct band {
-    double low, median, high;
-};
 
 /* A day's values, ascending, no NaN, at most BASELINE_ADD. The oldest days go when they would be too many. */
 void baseline_add(struct baseline *baseline, const double *ascending, size_t count);
-struct band baseline_band(const struct baseline *baseline); /* of at least one run */
+struct rl_band baseline_band(const struct baseline *baseline); /* of at least one run */
 /* Ascending, in place: for few values quicker than qsort. */
 void baseline_sort(double *values, size_t count);
 

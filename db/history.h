@@ -49,8 +49,9 @@ struct store_trend_query {
  * days before it (5 to 128 runs, from 90 days before `since`). Baseline runs are all since the last accepted change,
  * but those of points outside of their band by at least 1 percent of its median: a change has to be accepted before it
  * becomes the baseline. Numbers have nine digits.
+ * accepted: the accepted changes of these days, oldest first, with the whole note; runs of the source asked for.
  * {"device":{"id","name"},"kernel","state","metric","unit","suite","sizes","source","method_version","since","until",
- *  "points":[{"day","driver","cuda","newest_run","runs","used","median","min","max","band":{"low","median","high",
+ *  "accepted":[{"run","date","day","driver","cuda","note","principal","why":{}}],"points":[{"day","driver","cuda","newest_run","runs","used","median","min","max","band":{"low","median","high",
  *  "runs"}|null,"outside":bool|null,"accepted":bool,"why":{}}]} */
 int store_history_trend(struct store *store, const struct store_trend_query *query, struct rl_buf *out,
                         struct rl_err *err);

@@ -1,4 +1,5 @@
 /* Trends: one kernel or ceiling of one device over days, each point beside the noise band of what came before it. */
+#include "db/accepted.h"
 #include "db/baseline.h"
 #include "db/select.h"
 
@@ -47,8 +48,8 @@ struct trend {
     size_t piece_count, piece_capacity;
     struct sample *samples;
     size_t sample_count, sample_capacity;
-    struct place *accepted; /* oldest first */
-    size_t accepted_count, accepted_at;
+    struct accepted accepted;
+    size_t accepted_at;
 };
 
 /* ---- reading ---- */
@@ -137,47 +138,6 @@ static int compare_pieces(const void *a, const void *b)
     return x->first < y->first ? -1 : 1;
 }
 
-static int compare_places(const void *a, const void *b)
-{
-    const struct place *x = a, *y = b;
-
-    if (x->date_ms != y->date_ms)
-        return x->date_ms < y->date_ms ? -1 : 1;
-    return x->id < y->id ? -1 : x->id > y->id;
-}
-
-/* The accepted changes of this row on this device, whatever driver the trend is asked for. */
-static int read_accepted(struct store *store, struct trend *trend, struct rl_err *err)
-{
-    const char *words[SERIES_WORDS] = {
-        [SERIES_DEVICE] = trend->query->device, [SERIES_SUITE] = trend->suite, [SERIES_SIZES] = trend->sizes};
-    struct series_filter filter;
-    size_t capacity = 0;
-    struct stmt stmt;
-    int rc;
-
-    if (!series_pick(&store->series, words, &filter))
-        return 0;
-    stmt = stmt_start(store, STMT_ACCEPTED_OF);
-    stmt_int(&stmt, ":unit", trend->unit_id);
-    stmt_text(&stmt, ":state", rl_state_name(trend->state));
-    while ((rc = stmt_step(&stmt, err, "reading accepted changes")) == 1) {
-        const struct series_row *row = series_by_id(&store->series, sqlite3_column_int64(stmt.handle, 2));
-
-        if (row == NULL || !series_matches(&filter, row))
-            continue;
-        rc = grow((void **)&trend->accepted, &capacity, trend->accepted_count + 1, sizeof *trend->accepted, err);
-        if (rc < 0)
-            break;
-        trend->accepted[trend->accepted_count++] =
-            (struct place){sqlite3_column_int64(stmt.handle, 0), sqlite3_column_int64(stmt.handle, 1)};
-    }
-    stmt_end(&stmt);
-    if (trend->accepted_count > 0)
-        qsort(trend->accepted, trend->accepted_count, sizeof *trend->accepted, compare_places);
-    return rc;
-}
-
 static int read_trend(struct store *store, struct trend *trend, struct rl_err *err)
 {
     for (size_t i = 0; i < trend->series.count; i++) {
@@ -186,7 +146,14 @@ static int read_trend(struct store *store, struct trend *trend, struct rl_err *e
     }
     if (trend->piece_count > 0)
         qsort(trend->pieces, trend->piece_count, sizeof *trend->pieces, compare_pieces);
-    return read_accepted(store, trend, err);
+    return accepted_read(store,
+                         &(struct accepted_query){.device = trend->query->device,
+                                                  .suite = trend->suite,
+                                                  .sizes = trend->sizes,
+                                                  .source = trend->query->source,
+                                                  .unit_id = trend->unit_id,
+                                                  .state = trend->state},
+                         &trend->accepted, err);
 }
 
 /* ---- points ---- */
@@ -201,7 +168,7 @@ struct point {                       /* the runs of a day, or of its part, under
     bool accepted;
 };
 
-static void put_band(struct rl_buf *out, const struct baseline *baseline, const struct band *band)
+static void put_band(struct rl_buf *out, const struct baseline *baseline, const struct rl_band *band)
 {
     rl_buf_puts(out, ",\"band\":{\"low\":");
     json_put_nine(out, band->low);
@@ -236,7 +203,7 @@ static void put_values(struct rl_buf *out, const struct point *point)
 }
 
 static void put_point(struct store *store, struct rl_buf *out, const struct point *point,
-                      const struct baseline *baseline, const struct band *band, bool outside)
+                      const struct baseline *baseline, const struct rl_band *band, bool outside)
 {
     const char *driver = store_series_word(store, point->series, SERIES_DRIVER);
     const char *cuda = store_series_word(store, point->series, SERIES_CUDA);
@@ -335,7 +302,7 @@ static int take_slice(struct writer *writer, const struct sample *samples, size_
 {
     struct baseline *baseline = writer->baseline;
     bool has_band = baseline->count >= BASELINE_MIN;
-    struct band band = has_band ? baseline_band(baseline) : (struct band){0};
+    struct rl_band band = has_band ? baseline_band(baseline) : (struct rl_band){0};
     bool outside[GROUPS_MAX];
     double middle[GROUPS_MAX];
     size_t groups = 0;
@@ -372,8 +339,8 @@ static int take_day(struct writer *writer, const struct sample *samples, size_t 
     for (size_t i = 0; i < count; i++) {
         bool passed = false;
 
-        while (trend->accepted_at < trend->accepted_count &&
-               compare_places(&trend->accepted[trend->accepted_at], &samples[i].place) <= 0) {
+        while (trend->accepted_at < trend->accepted.count &&
+               place_order(&trend->accepted.items[trend->accepted_at].place, &samples[i].place) <= 0) {
             trend->accepted_at++;
             passed = true;
         }
@@ -394,7 +361,7 @@ static void merge_samples(struct sample *into, size_t count, const struct sample
     size_t to = count + more_count;
 
     while (more_count > 0) {
-        if (count > 0 && compare_places(&into[count - 1].place, &more[more_count - 1].place) > 0)
+        if (count > 0 && place_order(&into[count - 1].place, &more[more_count - 1].place) > 0)
             into[--to] = into[--count];
         else
             into[--to] = more[--more_count];
@@ -493,7 +460,10 @@ static int put_head(struct store *store, const struct trend *trend, struct rl_bu
     json_put_day(out, trend->days.since);
     rl_buf_puts(out, ",\"until\":");
     json_put_day(out, trend->days.until);
-    rl_buf_puts(out, ",\"points\":[");
+    rl_buf_puts(out, ",\"accepted\":[");
+    if (accepted_put(store, &trend->accepted, trend->days, out, err) < 0)
+        return -1;
+    rl_buf_puts(out, "],\"points\":[");
     return 0;
 }
 
@@ -526,6 +496,6 @@ out:
     store_selection_fini(&trend.series);
     free(trend.pieces);
     free(trend.samples);
-    free(trend.accepted);
+    accepted_fini(&trend.accepted);
     return store_finish_text(out, length, rc, err);
 }

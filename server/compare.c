@@ -12,8 +12,6 @@
 /* COMPARE_ROWS_MAX rows with their draws and sentences take about 1 MB. */
 #define ARENA_MAX (4u * 1024 * 1024)
 
-#define NOISE_MADS 3.0 /* half width of a trend's noise band */
-
 /* ---- gathering ---- */
 
 struct gathered {
@@ -223,7 +221,7 @@ static double byte_floor(const struct draws *base, const struct draws *head)
     double values[COMPARE_RUNS_MAX], floor = 0;
     if (base->bytes_n > 0) {
         memcpy(values, base->bytes, base->bytes_n * sizeof *values);
-        floor = NOISE_MADS * stats_scaled_mad(values, base->bytes_n);
+        floor = RL_BAND_MADS * stats_scaled_mad(values, base->bytes_n);
     }
     const struct draws *sides[2] = {base, head};
     for (size_t s = 0; s < 2; s++)

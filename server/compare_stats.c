@@ -273,29 +273,10 @@ int stats_shift_interval(const double *base, size_t base_n, const double *head, 
 
 /* ---- spread ---- */
 
-/* Overwrites values with their absolute distances from their median, which *ret_median gets. */
-static double absolute_deviation(double *values, size_t n, double *ret_median)
-{
-    rl_sort_doubles(values, n);
-    *ret_median = rl_quantile_sorted(values, n, 0.5);
-    for (size_t i = 0; i < n; i++)
-        values[i] = fabs(values[i] - *ret_median);
-    rl_sort_doubles(values, n);
-    return rl_quantile_sorted(values, n, 0.5);
-}
-
 double stats_scaled_mad(double *values, size_t n)
 {
-    double median;
-    return STATS_MAD_SCALE * absolute_deviation(values, n, &median);
-}
-
-void stats_noise_band(double *values, size_t n, double width, double *ret_median, double *ret_low, double *ret_high)
-{
-    double median, spread = STATS_MAD_SCALE * absolute_deviation(values, n, &median);
-    *ret_median = median;
-    *ret_low = median - width * spread;
-    *ret_high = median + width * spread;
+    rl_sort_doubles(values, n);
+    return rl_scaled_mad_sorted(values, n);
 }
 
 double stats_pooled_sd(const double *values, const int64_t *group, size_t n, size_t *ret_df)

@@ -17,7 +17,6 @@
 /* Draws of both sides up to which it is counted under ties too: the work grows with the fourth power of their number,
  * and the normal approximation errs towards a larger p in the tail. */
 #define STATS_TIES_EXACT_MAX 20
-#define STATS_MAD_SCALE      1.4826022185056018 /* 1 / the 0.75 quantile of the normal: MAD to standard deviation */
 
 /* ---- distributions ---- */
 double stats_normal_upper(double z); /* P(Z > z) */
@@ -72,11 +71,8 @@ int stats_shift_interval(const double *base, size_t base_n, const double *head, 
                          const struct stats_null *null, double alpha, struct stats_interval *ret);
 
 /* ---- spread ---- */
-/* Median absolute deviation times STATS_MAD_SCALE (Rousseeuw & Croux 1993): the standard deviation of a normal sample,
- * little moved by outliers. n >= 1; values are overwritten. */
+/* rl_scaled_mad_sorted of values in any order; they are sorted. n >= 1. */
 double stats_scaled_mad(double *values, size_t n);
-/* median +- width scaled MADs: the noise band of a trend has width 3. n >= 1; values are overwritten. */
-void stats_noise_band(double *values, size_t n, double width, double *ret_median, double *ret_low, double *ret_high);
 /* Standard deviation within groups, pooled: sqrt(sum over groups of (x - mean of group)^2 / (n - groups)). group[i] is
  * any number that is equal for draws of one group; groups of one draw say nothing and are left out. *ret_df is
  * n - groups of what is left, 0 when nothing is, and the result then 0. O(n^2).

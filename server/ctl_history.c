@@ -71,6 +71,14 @@ static const char *number(const json_t *value, char text[32])
     return text;
 }
 
+static void print_accepted(const json_t *change)
+{
+    printf("accepted from run %s of %s on", ctl_member(change, "run"), ctl_member(change, "day"));
+    if (json_string_length(json_object_get(change, "note")) > 0)
+        printf(": %s", ctl_member(change, "note"));
+    puts("");
+}
+
 static void print_point(const json_t *point)
 {
     char median[32], low[32], high[32];
@@ -103,6 +111,7 @@ int ctl_trend(struct ctl_http *http, const struct ctl_options *options, struct r
         printf("%-10s  %-15s %-8s %5s %12s %12s %12s\n", "DAY", "DRIVER", "CUDA", "RUNS", "MEDIAN", "BAND FROM", "TO");
     }
     json_array_foreach(json_object_get(trend, "points"), i, point) print_point(point);
+    json_array_foreach(json_object_get(trend, "accepted"), i, point) print_accepted(point);
     json_decref(trend);
     return 0;
 }

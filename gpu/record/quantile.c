@@ -31,6 +31,46 @@ void rl_sort_doubles(double *values, size_t n)
         qsort(values, n, sizeof *values, compare);
 }
 
+/* The first that is not below value. */
+static size_t position(const double *ascending, size_t n, double value)
+{
+    size_t low = 0, high = n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (ascending[middle] < value)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Of the distances from the middle: those to the left of it grow leftwards, those to the right rightwards, so that the
+ * smallest half is found by going outwards on both sides. */
+static double median_distance(const double *ascending, size_t n, double middle)
+{
+    size_t right = position(ascending, n, middle), left = right;
+    double last = 0, before = 0;
+    for (size_t taken = 0; taken <= n / 2; taken++) {
+        bool take_left = right == n || (left > 0 && middle - ascending[left - 1] < ascending[right] - middle);
+        before = last;
+        last = take_left ? middle - ascending[--left] : ascending[right++] - middle;
+    }
+    return n % 2 == 1 ? last : (before + last) / 2;
+}
+
+double rl_scaled_mad_sorted(const double *ascending, size_t n)
+{
+    return RL_MAD_SCALE * median_distance(ascending, n, rl_quantile_sorted(ascending, n, 0.5));
+}
+
+struct rl_band rl_band_sorted(const double *ascending, size_t n)
+{
+    double middle = rl_quantile_sorted(ascending, n, 0.5);
+    double half = RL_BAND_MADS * RL_MAD_SCALE * median_distance(ascending, n, middle);
+    return (struct rl_band){middle - half, middle, middle + half};
+}
+
 double rl_median_std_error(const double *ascending, size_t n)
 {
     if (n < 5)

@@ -9,6 +9,16 @@
 /* Quantile q in [0,1] of ascending values by linear interpolation (Hyndman & Fan 1996, type 7). n >= 1. */
 double rl_quantile_sorted(const double *ascending, size_t n, double q);
 void rl_sort_doubles(double *values, size_t n); /* ascending; values hold no NaN */
+/* Median absolute deviation times RL_MAD_SCALE (Rousseeuw & Croux 1993): the standard deviation of a normal sample,
+ * little moved by outliers. n >= 1. */
+#define RL_MAD_SCALE 1.4826022185056018 /* 1 / the 0.75 quantile of the normal */
+double rl_scaled_mad_sorted(const double *ascending, size_t n);
+/* What is usual: median +- RL_BAND_MADS scaled MADs. n >= 1. */
+#define RL_BAND_MADS 3.0
+struct rl_band {
+    double low, median, high;
+};
+struct rl_band rl_band_sorted(const double *ascending, size_t n);
 /* McKean-Schrader standard error of the median (McKean & Schrader 1984; Wilcox 2012, section 3.3.4):
  * (x[n-k+1] - x[k]) / (2 z), one-based, k = round((n+1)/2 - z sqrt(n/4)), z = 2.5758 (the 0.995 quantile of the
  * normal). Halves round to even, as in numpy and R. n >= 5, else NaN: with fewer k would be below 1. Where k still

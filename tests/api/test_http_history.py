@@ -133,8 +133,12 @@ class History(unittest.TestCase):
         self.assertEqual(sorted(statuses), [200] + [412] * 7)
 
     def test_an_accepted_change_is_in_the_trend(self):
-        self.assertEqual(self.put(self.runs[3], {"text": "", "accepted": [{"kernel": "polynomial256", "state": "cold"}]}).status, 200)
-        points = self.site.ok(TREND + "polynomial256&state=cold")["points"]
+        self.assertEqual(self.put(self.runs[3], {"text": "<b>new</b> driver", "accepted": [{"kernel": "polynomial256", "state": "cold"}]}).status, 200)
+        answer = self.site.ok(TREND + "polynomial256&state=cold")
+        points, change = answer["points"], answer["accepted"][0]
+        self.assertEqual((len(answer["accepted"]), change["run"], change["driver"], change["note"], change["principal"], change["day"]),
+                         (1, self.runs[3], "590.2", "<b>new</b> driver", "anonymous", change["date"][:10]))
+        self.assertEqual(self.site.ok(TREND + "polynomial256&state=warm")["accepted"], [])
         self.assertEqual({point["driver"]: point["accepted"] for point in points}["590.2"], True)
 
     def test_note_bad_input(self):

@@ -91,7 +91,6 @@ static const int64_t fixture_group[] = {1, 1, 1, 1, 1, 7, 7, 7, 8};
 static const double fixture_pooled_sd = 1.4584238067173754;
 static const size_t fixture_pooled_df = 6;
 static const double fixture_mad = 1.4084721075803217;
-static const double fixture_median = 2.0;
 static const double fixture_family_p[] = {0.004, 0.6, 0.0001, 0.03, 0.012, 0.0124, 0.6, 0.2};
 static const double fixture_family_holm[] = {0.028, 1.0, 0.0008, 0.12, 0.07200000000000001, 0.07200000000000001, 1.0, 0.6000000000000001};
 static const uint64_t fixture_random[] = {13679457532755275413u, 2949826092126892291u, 5139283748462763858u};

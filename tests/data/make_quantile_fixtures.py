@@ -1,12 +1,13 @@
 #!/usr/bin/python3
 """Writes quantile_fixtures.h, the figures that test_quantile.c compares with: quantiles by numpy (method "linear", Hyndman and
-Fan's type 7) and the McKean-Schrader standard error of the median by scipy.stats.mstats_basic.stde_median. Run it by hand
+Fan's type 7), the McKean-Schrader standard error of the median by scipy.stats.mstats_basic.stde_median, and the scaled median absolute
+deviation by scipy.stats.median_abs_deviation. Run it by hand
 when a case is added; numpy and scipy are not needed to build or test."""
 import pathlib
 
 import numpy
 import scipy
-from scipy.stats import mstats_basic
+from scipy.stats import median_abs_deviation, mstats_basic
 
 rng = numpy.random.default_rng(20261129)
 cases = {
@@ -40,7 +41,7 @@ for name, values in cases.items():
     wanted = ", ".join(c(v) for v in numpy.quantile(data, quantiles, method="linear"))
     # Below 7 values scipy's k is 0 and it indexes from the array's end; that is no reference.
     error = c(mstats_basic.stde_median(data)) if len(data) >= 7 else "-1"
-    table.append(f'    {{"{name}", fixture_{name}, {len(data)}, {{{wanted}}}, {error}}},')
+    table.append(f'    {{"{name}", fixture_{name}, {len(data)}, {{{wanted}}}, {error}, {c(median_abs_deviation(data, scale="normal"))}}},')
 lines += [
     "static const struct {",
     "    const char *name;",
@@ -48,6 +49,7 @@ lines += [
     "    size_t n;",
     f"    double quantile[{len(quantiles)}];",
     "    double std_error; /* -1: none */",
+    "    double scaled_mad;",
     "} fixtures[] = {",
     *table,
     "};",

@@ -33,6 +33,11 @@ static void same_as_numpy_and_scipy(void **state)
             assert_close(rl_quantile_sorted(sorted, n, fixture_q[q]), fixtures[i].quantile[q], fixtures[i].name);
         if (fixtures[i].std_error >= 0)
             assert_close(rl_median_std_error(sorted, n), fixtures[i].std_error, fixtures[i].name);
+        assert_close(rl_scaled_mad_sorted(sorted, n), fixtures[i].scaled_mad, fixtures[i].name);
+        struct rl_band band = rl_band_sorted(sorted, n);
+        assert_true(band.median == rl_quantile_sorted(sorted, n, 0.5));
+        assert_close(band.high - band.median, 3 * fixtures[i].scaled_mad, fixtures[i].name);
+        assert_close(band.median - band.low, 3 * fixtures[i].scaled_mad, fixtures[i].name);
         free(sorted);
     }
 }

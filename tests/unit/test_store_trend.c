@@ -195,7 +195,7 @@ static void a_band_is_median_and_three_scaled_mads(void **state)
     assert_non_null(baseline);
     while (days < 400 && end + BASELINE_ADD < 4000) {
         size_t count = random_next(&seed) % (days < 100 ? 3 : BASELINE_ADD + 1);
-        struct band band;
+        struct rl_band band;
         double middle, mad;
 
         starts[days++] = end;
@@ -219,8 +219,8 @@ static void a_band_is_median_and_three_scaled_mads(void **state)
         mad = rl_quantile_sorted(distances, count, 0.5);
         band = baseline_band(baseline);
         assert_true(band.median == middle);
-        assert_true(fabs(band.low - (middle - 3 * 1.4826 * mad)) < 1e-9);
-        assert_true(fabs(band.high - (middle + 3 * 1.4826 * mad)) < 1e-9);
+        assert_true(fabs(band.low - (middle - RL_BAND_MADS * RL_MAD_SCALE * mad)) < 1e-9);
+        assert_true(fabs(band.high - (middle + RL_BAND_MADS * RL_MAD_SCALE * mad)) < 1e-9);
     }
     assert_true(oldest > 100);
     free(baseline);
@@ -314,7 +314,7 @@ static void a_trend_is_days_with_what_came_before(void **state)
     band = json_object_get(point, "band");
     assert_int_equal(int_of(band, "runs"), 6); /* 100 100 101 101 102 102: median 101, MAD 1 */
     assert_true(fabs(real_of(band, "median") - 1.01e-3) < 1e-12);
-    assert_true(fabs(real_of(band, "high") - (1.01e-3 + 3 * 1.4826e-5)) < 1e-11);
+    assert_true(fabs(real_of(band, "high") - (1.01e-3 + 3 * 1.4826022e-5)) < 1e-11);
     assert_true(json_is_false(json_object_get(point, "outside")));
     point = point_at(answer, 4);
     assert_int_equal(int_of(json_object_get(point, "band"), "runs"), 12);
@@ -325,6 +325,20 @@ static void a_trend_is_days_with_what_came_before(void **state)
     assert_int_equal(json_array_size(json_object_get(answer, "points")), 1); /* its band from before since */
     assert_int_equal(int_of(json_object_get(point_at(answer, 0), "band"), "runs"), 9);
     json_decref(answer);
+}
+
+static void expect_accepted(const json_t *answer)
+{
+    const json_t *list = json_object_get(answer, "accepted"), *change = json_array_get(list, 0);
+
+    assert_int_equal(json_array_size(list), 1);
+    assert_string_equal(text_at(change, "run"), "11");
+    assert_string_equal(text_at(change, "day"), "2024-10-14");
+    assert_string_equal(text_at(change, "date"), "2024-10-14T00:00:00.000Z");
+    assert_string_equal(text_at(change, "driver"), "580.1");
+    assert_string_equal(text_at(change, "cuda"), "13.0");
+    assert_string_equal(text_at(change, "note"), "é \"new\" driver");
+    assert_string_equal(text_at(change, "principal"), "uid:1");
 }
 
 static void a_change_becomes_the_baseline_when_accepted(void **state)
@@ -345,13 +359,14 @@ static void a_change_becomes_the_baseline_when_accepted(void **state)
     assert_int_equal(int_of(json_object_get(point_at(answer, 19), "band"), "runs"), 10);
     json_decref(answer);
     assert_int_equal(changed, 11);
-    assert_int_equal(
-        sqlite3_exec(f->store->db,
-                     "INSERT INTO note VALUES (11, 1, '', 'uid:1', 0); INSERT INTO accepted SELECT 11, id, 'warm' FROM "
-                     "unit WHERE name = 'vector_add'",
-                     NULL, NULL, NULL),
-        SQLITE_OK);
+    assert_int_equal(sqlite3_exec(f->store->db,
+                                  "INSERT INTO note VALUES (11, 1, 'é \"new\" driver', 'uid:1', 0); INSERT INTO "
+                                  "accepted SELECT 11, id, 'warm' FROM "
+                                  "unit WHERE name = 'vector_add'",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
     answer = trend(f, (struct store_trend_query){0});
+    expect_accepted(answer);
     for (size_t i = 0; i < 20; i++) {
         json_t *point = point_at(answer, i);
 
@@ -362,6 +377,24 @@ static void a_change_becomes_the_baseline_when_accepted(void **state)
     json_decref(answer);
     answer = trend(f, (struct store_trend_query){.state = "cold"}); /* another state is not concerned */
     assert_false(json_is_true(json_object_get(point_at(answer, 10), "accepted")));
+    assert_int_equal(json_array_size(json_object_get(answer, "accepted")), 0);
+    json_decref(answer);
+    answer = trend(f, (struct store_trend_query){.since_ms = DAY0 + 11 * TREND_DAY_MS}); /* one before these days */
+    assert_int_equal(json_array_size(json_object_get(answer, "accepted")), 0);
+    assert_int_equal(int_of(json_object_get(point_at(answer, 8), "band"), "runs"), 9);
+    json_decref(answer);
+    store_run(f, (struct spec){.date_ms = DAY0 + 15 * TREND_DAY_MS, .source = RL_REPLAYED});
+    assert_int_equal(
+        sqlite3_exec(f->store->db,
+                     "INSERT INTO note VALUES (21, 1, '', 'uid:1', 0); INSERT INTO accepted SELECT 21, id, "
+                     "'warm' FROM unit WHERE name = 'vector_add'",
+                     NULL, NULL, NULL),
+        SQLITE_OK);
+    answer = trend(f, (struct store_trend_query){0}); /* a replay begins no baseline of measured runs */
+    assert_int_equal(json_array_size(json_object_get(answer, "accepted")), 1);
+    json_decref(answer);
+    answer = trend(f, (struct store_trend_query){.source = "any"});
+    assert_int_equal(json_array_size(json_object_get(answer, "accepted")), 2);
     json_decref(answer);
 }
 
