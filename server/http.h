@@ -70,6 +70,19 @@ struct http_answer {
     char disposition[64]; /* Content-Disposition, or empty */
 };
 
+/* A body that is taken as it comes, and whose answer is made when it is ready rather than when the body ends. */
+struct http_upload {
+    /* The next bytes. -1 ends the request with the error: no other call but free follows. */
+    int (*data)(void *arg, const char *data, size_t len, struct rl_err *err);
+    /* The body is whole. ready is to be called once, from inside this call or later, on the loop's thread; not after
+     * free. */
+    int (*finish)(void *arg, void (*ready)(void *ready_arg), void *ready_arg, struct rl_err *err);
+    /* After ready: makes the answer. */
+    int (*answer)(void *arg, struct http_answer *answer, struct rl_err *err);
+    void (*free)(void *arg); /* always, also when the client has gone */
+    void *arg;
+};
+
 void http_answer_init(struct http_answer *answer);
 void http_answer_fini(struct http_answer *answer);
 /* Makes answer the error's: status, JSON body, Retry-After for 429 and 503. Replaces what it held. */

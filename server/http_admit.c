@@ -39,7 +39,7 @@ static int check_who(const struct http_rules *rules, const struct auth_peer *pee
     return auth_require(&request->who, is_read(request->method) ? route->read : AUTH_SUBMIT, err);
 }
 
-static int check_body(const struct http_request *request, bool has_body, struct rl_err *err)
+static int check_body(const struct route *route, const struct http_request *request, bool has_body, struct rl_err *err)
 {
     const struct http_fields *fields = &request->fields;
     if (request->method != HTTP_POST && request->method != HTTP_PUT) {
@@ -52,7 +52,8 @@ static int check_body(const struct http_request *request, bool has_body, struct 
                        "the content coding '%.64s' is not taken; send the body as it is", fields->content_encoding);
     if (!fields->content_type)
         return rl_fail(err, RL_E_BAD_MEDIA_TYPE, "Content-Type", "the request has no Content-Type");
-    if (!http_is_json_type(fields->content_type))
+    /* an upload's type has parameters, which its handler reads */
+    if (!route->upload && !http_is_json_type(fields->content_type))
         return rl_fail(err, RL_E_BAD_MEDIA_TYPE, "Content-Type", "the Content-Type '%.64s' is not application/json",
                        fields->content_type);
     return 0;
@@ -76,7 +77,7 @@ int http_admit(const struct http_rules *rules, const struct auth_peer *peer, str
         return -1;
     if (rules->routes->shutting_down && !is_read(request->method) && request->method != HTTP_OPTIONS)
         return rl_fail(err, RL_E_SHUTTING_DOWN, NULL, "the daemon is shutting down");
-    if (check_body(request, has_body, err) || route_check_params(route, request, err))
+    if (check_body(route, request, has_body, err) || route_check_params(route, request, err))
         return -1;
     *ret_route = route;
     return 0;

@@ -28,6 +28,8 @@ static const char *phrase(int status)
                    {413, "Content Too Large"},
                    {414, "URI Too Long"},
                    {415, "Unsupported Media Type"},
+                   {422, "Unprocessable Content"},
+                   {429, "Too Many Requests"},
                    {431, "Request Header Fields Too Large"},
                    {501, "Not Implemented"},
                    {503, "Service Unavailable"}};
@@ -98,6 +100,7 @@ void http_connection_log(struct http_connection *connection, const struct http_r
 
 void http_connection_deadline(struct http_connection *connection, int64_t after_ms)
 {
+    connection->allowed_ms = after_ms;
     connection->due_ns = rl_monotonic_ns() + after_ms * 1000000;
     loop_timer_set(connection->all->loop, connection->timer, after_ms < TICK_MS ? after_ms : TICK_MS);
 }
@@ -134,7 +137,7 @@ static void on_tick(void *arg)
         http_connection_refuse(connection, NULL, NULL, &err);
     } else if (!connection->idle && !connection->answered) {
         rl_fail(&err, RL_E_REQUEST_TIMEOUT, NULL, "the request was not complete within %lld s",
-                (long long)(connection->all->config->request_timeout_ms + 999) / 1000);
+                (long long)(connection->allowed_ms + 999) / 1000);
         http_connection_refuse(connection, NULL, NULL, &err);
     }
     /* The library sees the end of the stream and closes. */

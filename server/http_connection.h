@@ -16,11 +16,12 @@ struct http_connection {
     struct auth_peer peer;
     struct in6_addr address; /* or the uid, for the limit per address */
     struct loop_source *timer;
-    int64_t due_ns; /* when time is over */
-    bool idle;      /* between requests: closed without a word when time is over */
-    bool answered;  /* the answer is on its way */
-    bool surplus;   /* over a limit: its first request is answered 503 */
-    bool linger;    /* bytes of the peer may be left unread */
+    int64_t due_ns;     /* when time is over */
+    int64_t allowed_ms; /* that it was from the call which set it */
+    bool idle;          /* between requests: closed without a word when time is over */
+    bool answered;      /* the answer is on its way */
+    bool surplus;       /* over a limit: its first request is answered 503 */
+    bool linger;        /* bytes of the peer may be left unread */
 };
 
 struct http_connections {

@@ -23,6 +23,7 @@
 #include "server/http_admit.h"
 #include "server/http_connection.h"
 #include "server/http_mhd.h"
+#include "server/http_wait.h"
 #include "server/limits.h"
 
 #define LISTENERS_MAX     2
@@ -38,6 +39,9 @@ struct exchange { /* one request and its answer */
     const char *allow, *version;
     char id[24];
     struct rl_buf body;
+    struct http_wait wait; /* in place of body, of an upload */
+    struct MHD_Connection *suspended;
+    struct exchange *next_suspended;
     struct rl_err err;
     bool failed, begun, close;
     size_t header_bytes;
@@ -58,6 +62,8 @@ struct http_server {
     struct loop *loop;
     struct listener listeners[LISTENERS_MAX];
     size_t listener_count;
+    struct exchange *suspended;
+    bool resumed; /* a connection, since the library's last turn */
 };
 
 static int fail(struct exchange *exchange)
@@ -219,6 +225,17 @@ static enum MHD_Result on_header(void *cls, enum MHD_ValueKind kind, const char 
     return MHD_YES;
 }
 
+static int begin_upload(struct exchange *exchange)
+{
+    struct http_upload upload;
+    if (!exchange->route->upload || exchange->request.method != HTTP_POST)
+        return 0;
+    if (exchange->route->upload(exchange->server->routes, &exchange->request, &upload, &exchange->err))
+        return fail(exchange);
+    http_wait_begin(&exchange->wait, exchange->connection, &upload);
+    return 0;
+}
+
 /* Everything that the headers decide. *ret_has_body: refuse at once, do not wait for the body. */
 static int begin(struct exchange *exchange, struct MHD_Connection *mhd, const char *method, bool *ret_has_body)
 {
@@ -244,7 +261,9 @@ static int begin(struct exchange *exchange, struct MHD_Connection *mhd, const ch
         return fail(exchange);
     }
     bool has_body = true;
-    if (http_check_framing(&request->fields, LIMIT_BODY_BYTES, &has_body, &exchange->err))
+    const struct route *route = routes_find(exchange->server->routes, request->target.path, &id, &id_len);
+    size_t max = route && route->upload && request->method == HTTP_POST ? LIMIT_UPLOAD_BYTES : LIMIT_BODY_BYTES;
+    if (http_check_framing(&request->fields, max, &has_body, &exchange->err))
         return fail(exchange);
     *ret_has_body = has_body;
     if (connection->surplus) {
@@ -265,7 +284,7 @@ static int begin(struct exchange *exchange, struct MHD_Connection *mhd, const ch
         memcpy(exchange->id, id, id_len);
         request->id = exchange->id;
     }
-    return 0;
+    return begin_upload(exchange);
 }
 
 static enum MHD_Result finish(struct exchange *exchange, struct MHD_Connection *mhd)
@@ -273,10 +292,13 @@ static enum MHD_Result finish(struct exchange *exchange, struct MHD_Connection *
     struct http_answer answer;
     http_answer_init(&answer);
     answer.close = exchange->close;
+    if (!exchange->failed && exchange->wait.ready &&
+        exchange->wait.upload.answer(exchange->wait.upload.arg, &answer, &exchange->err))
+        fail(exchange);
     if (exchange->failed) {
         answer.allow = exchange->allow;
         http_answer_error(&answer, &exchange->err);
-    } else {
+    } else if (!exchange->wait.ready) {
         exchange->request.body = exchange->body.data;
         exchange->request.body_len = exchange->body.len;
         route_answer(exchange->route, exchange->server->routes, &exchange->request, &answer);
@@ -284,6 +306,52 @@ static enum MHD_Result finish(struct exchange *exchange, struct MHD_Connection *
     enum MHD_Result queued = queue_answer(mhd, exchange, &answer);
     http_answer_fini(&answer);
     return queued;
+}
+
+/* ---- uploads ---- */
+
+static void resume(void *arg)
+{
+    struct exchange *exchange = arg;
+    struct exchange **at = &exchange->server->suspended;
+    while (*at != exchange)
+        at = &(*at)->next_suspended;
+    *at = exchange->next_suspended;
+    MHD_resume_connection(exchange->suspended);
+    exchange->server->resumed = true;
+    exchange->suspended = NULL;
+}
+
+/* The body of an upload is whole, or its answer is ready. */
+static enum MHD_Result finish_upload(struct exchange *exchange, struct MHD_Connection *mhd)
+{
+    struct http_wait *wait = &exchange->wait;
+    if (!wait->finished && http_wait_finish(wait, resume, exchange, &exchange->err))
+        fail(exchange);
+    if (wait->gone)
+        return MHD_NO;
+    if (exchange->failed || wait->ready)
+        return finish(exchange, mhd);
+    MHD_suspend_connection(mhd);
+    exchange->suspended = mhd;
+    exchange->next_suspended = exchange->server->suspended;
+    exchange->server->suspended = exchange;
+    return MHD_YES;
+}
+
+/* More of a body; a refusal while it comes is written past the library. */
+static enum MHD_Result take_body(struct exchange *exchange, const char *data, size_t len)
+{
+    int rc = -1;
+    if (exchange->wait.upload.data)
+        rc = http_wait_data(&exchange->wait, data, len, &exchange->err);
+    else if (!exchange->failed && (rc = rl_buf_add(&exchange->body, data, len)))
+        rl_fail(&exchange->err, RL_E_TOO_LARGE, NULL, "the body has more than %u bytes", LIMIT_BODY_BYTES);
+    if (!rc)
+        return MHD_YES;
+    fail(exchange);
+    http_connection_refuse(exchange->connection, &exchange->request, exchange->allow, &exchange->err);
+    return MHD_NO;
 }
 
 static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const char *url, const char *method,
@@ -305,16 +373,11 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const c
         return MHD_YES;
     }
     if (*data_len > 0) {
-        if (exchange->failed || rl_buf_add(&exchange->body, data, *data_len)) {
-            rl_fail(&exchange->err, RL_E_TOO_LARGE, NULL, "the body has more than %u bytes", LIMIT_BODY_BYTES);
-            fail(exchange);
-            http_connection_refuse(exchange->connection, &exchange->request, exchange->allow, &exchange->err);
-            return MHD_NO;
-        }
+        size_t len = *data_len;
         *data_len = 0;
-        return MHD_YES;
+        return take_body(exchange, data, len);
     }
-    return finish(exchange, mhd);
+    return exchange->wait.upload.data || exchange->wait.finished ? finish_upload(exchange, mhd) : finish(exchange, mhd);
 }
 
 static void on_completed(void *cls, struct MHD_Connection *mhd, void **con_cls, enum MHD_RequestTerminationCode why)
@@ -331,6 +394,7 @@ static void on_completed(void *cls, struct MHD_Connection *mhd, void **con_cls, 
     http_connection_deadline(connection, exchange->server->config.idle_timeout_ms);
     if (why == MHD_REQUEST_TERMINATED_COMPLETED_OK)
         http_connection_end_if_ended(connection);
+    http_wait_end(&exchange->wait);
     http_target_free(&exchange->request.target);
     rl_buf_free(&exchange->body);
     free(exchange);
@@ -376,8 +440,8 @@ static int64_t prepare(void *arg)
     int64_t wait_ms = -1;
     /* At its limit, or out of descriptors, the library stops watching the listening socket, and starts again only in
      * the turn after the one that closed a connection; nothing else would cause that turn. */
-    bool again = server->connections.closed_some;
-    server->connections.closed_some = false;
+    bool again = server->connections.closed_some || server->resumed; /* of a resumed one no descriptor tells (0.9.75) */
+    server->connections.closed_some = server->resumed = false;
     for (size_t i = 0; i < server->listener_count; i++) {
         int64_t due_ms = run_due(&server->listeners[i], again);
         if (due_ms >= 0 && (wait_ms < 0 || due_ms < wait_ms))
@@ -394,8 +458,8 @@ static int start_listener(struct http_server *server, int fd, bool is_unix, stru
     listener->server = server;
     listener->is_unix = is_unix;
     listener->daemon = MHD_start_daemon(
-        MHD_USE_EPOLL | MHD_USE_ERROR_LOG, 0, NULL, NULL, on_request, listener, MHD_OPTION_EXTERNAL_LOGGER, on_log,
-        server, /* must be the first option, or errors of the others go to stderr */
+        MHD_USE_EPOLL | MHD_USE_ERROR_LOG | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, on_request, listener,
+        MHD_OPTION_EXTERNAL_LOGGER, on_log, server, /* must be the first option, or errors of the others go to stderr */
         MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_STRICT_FOR_CLIENT, 0, MHD_OPTION_CONNECTION_TIMEOUT, timeout_s,
         MHD_OPTION_CONNECTION_LIMIT, LIMIT_CONNECTIONS + LIMIT_SURPLUS_CONNECTIONS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
         (size_t)CONNECTION_MEMORY, MHD_OPTION_NOTIFY_CONNECTION, on_connection, listener, MHD_OPTION_NOTIFY_COMPLETED,
@@ -455,6 +519,11 @@ void http_server_free(struct http_server *server)
     if (!server)
         return;
     loop_set_prepare(server->loop, NULL, NULL);
+    /* MHD_stop_daemon ends the process when a connection is suspended (0.9.75). */
+    while (server->suspended)
+        http_wait_give_up(&server->suspended->wait);
+    for (size_t i = 0; i < server->listener_count; i++)
+        MHD_run(server->listeners[i].daemon);
     for (size_t i = 0; i < server->listener_count; i++) {
         loop_remove(server->loop, server->listeners[i].source);
         close_listening(&server->listeners[i]);

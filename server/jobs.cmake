@@ -1,4 +1,4 @@
-# rl_jobs: from an accepted request to a stored run. Knows no HTTP.
+# rl_jobs: from an accepted request, or an upload, to a stored run. Knows no HTTP.
 add_library(rl_jobs STATIC
   ${CMAKE_CURRENT_LIST_DIR}/loop.c
   ${CMAKE_CURRENT_LIST_DIR}/transcript.c
@@ -7,11 +7,14 @@ add_library(rl_jobs STATIC
   ${CMAKE_CURRENT_LIST_DIR}/supervise.c
   ${CMAKE_CURRENT_LIST_DIR}/supervise_lines.c
   ${CMAKE_CURRENT_LIST_DIR}/run_accept.c
+  ${CMAKE_CURRENT_LIST_DIR}/import_process.c
+  ${CMAKE_CURRENT_LIST_DIR}/import_accept.c
+  ${CMAKE_CURRENT_LIST_DIR}/imports.c
   ${CMAKE_CURRENT_LIST_DIR}/jobs.c
   ${CMAKE_CURRENT_LIST_DIR}/jobs_run.c
   ${CMAKE_CURRENT_LIST_DIR}/jobs_probe.c
   ${CMAKE_CURRENT_LIST_DIR}/jobs_view.c)
-target_link_libraries(rl_jobs PUBLIC rl_db rl_wire rl_record rl_catalogue rl_base PkgConfig::JANSSON)
+target_link_libraries(rl_jobs PUBLIC rl_db rl_wire rl_record rl_catalogue rl_base PkgConfig::JANSSON PRIVATE rl_hash)
 
 # The client. transcript.c makes text from the daemon safe for a terminal.
 pkg_check_modules(CURL REQUIRED IMPORTED_TARGET libcurl>=7.81)
@@ -22,5 +25,6 @@ add_executable(rooflinectl
   ${CMAKE_CURRENT_LIST_DIR}/ctl_list.c
   ${CMAKE_CURRENT_LIST_DIR}/ctl_history.c
   ${CMAKE_CURRENT_LIST_DIR}/ctl_compare.c
+  ${CMAKE_CURRENT_LIST_DIR}/ctl_export.c
   ${CMAKE_CURRENT_LIST_DIR}/transcript.c)
 target_link_libraries(rooflinectl PRIVATE rl_base PkgConfig::JANSSON PkgConfig::CURL)

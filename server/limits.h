@@ -33,11 +33,29 @@
 #define LIMIT_DEVICE_CHARACTERS       128u /* of query parameters */
 #define LIMIT_DRIVER_CHARACTERS       32u
 #define LIMIT_CUDA_CHARACTERS         16u
-#define LIMIT_UNIT_BYTES              1024u /* a kernel's name in an address; imports may have longer ones */
+#define LIMIT_UNIT_BYTES              1024u          /* a kernel's name in an address; imports may have longer ones */
 #define LIMIT_EXPORTS                 8u             /* being sent at once: 503 */
 #define LIMIT_EXPORT_PIECE_BYTES      (64u * 1024u)  /* an export's memory is a piece and a run */
 #define LIMIT_TRANSCRIPT_BYTES        (256u * 1024u) /* the rest is dropped and the drop is said in the text */
 #define LIMIT_STDERR_BYTES            (16u * 1024u)
+
+/* Imports. A file has at most IMPORT_FILE_MAX bytes (gpu/import.h), a form two files. */
+#define LIMIT_UPLOAD_BYTES          (33u * 1024u * 1024u) /* the whole multipart body */
+#define LIMIT_UPLOAD_FILE_BYTES     (16u * 1024u * 1024u)
+#define LIMIT_UPLOAD_TIMES          8 /* of the request timeout, that one may take to come */
+#define LIMIT_UPLOAD_PARTS          16u
+#define LIMIT_PART_HEADER_BYTES     2048u
+#define LIMIT_PART_NAME_BYTES       64u
+#define LIMIT_FILENAME_BYTES        255u
+#define LIMIT_IMPORT_FIELD_BYTES    256u
+#define LIMIT_IMPORTS               4u /* at once, from the upload's first byte to the answer: 429 */
+#define LIMIT_IMPORTS_PER_PRINCIPAL 2u
+#define LIMIT_IMPORT_MEMORY_BYTES   (512LL * 1024 * 1024) /* of an importing process */
+#define LIMIT_IMPORT_CPU_S          20
+#define LIMIT_IMPORT_WALL_S         30
+#define LIMIT_IMPORT_ANSWER_MS      (LIMIT_IMPORT_WALL_S * 1000 + 15000) /* that a client is kept waiting */
+#define LIMIT_IMPORT_LINE_BYTES     (2u * 1024u * 1024u)                 /* a run's document: 422 */
+#define LIMIT_IMPORT_STREAM_BYTES   (4u * 1024u * 1024u)                 /* document and samples */
 
 /* A job's phases, each from its first progress line; over it the process is ended and the job fails with
  * measure_timeout. */

@@ -25,6 +25,7 @@ struct daemon {
     struct store *store;
     struct loop *loop;
     struct jobs *jobs;
+    struct imports *imports;
     struct routes routes;
     struct http_server *http;
     struct loop_source *signals;
@@ -32,11 +33,14 @@ struct daemon {
     char address[80], address_host[80];
     int tcp_fd, unix_fd, signal_fd;
     int signals_seen, last_signal;
+    int gone; /* of jobs and imports: whose processes are */
 };
 
-static void jobs_gone(void *arg)
+static void processes_gone(void *arg)
 {
-    loop_stop(((struct daemon *)arg)->loop);
+    struct daemon *daemon = arg;
+    if (++daemon->gone == 2)
+        loop_stop(daemon->loop);
 }
 
 /* First signal: no new work, end what runs, then leave. Second: leave at once. */
@@ -54,7 +58,8 @@ static void on_signal(void *arg, uint32_t events)
     }
     fprintf(stderr, "rooflined: %s, shutting down\n", strsignal(daemon->last_signal));
     http_server_quiesce(daemon->http);
-    jobs_shutdown(daemon->jobs, jobs_gone, daemon);
+    jobs_shutdown(daemon->jobs, processes_gone, daemon);
+    imports_shutdown(daemon->imports, processes_gone, daemon);
 }
 
 static int watch_signals(struct daemon *daemon, struct rl_err *err)
@@ -93,6 +98,9 @@ static int check_measure(const struct options *options, struct rl_err *err)
                        options->measure_exec, why);
     if (options->replay && (why = unusable(options->replay, R_OK)))
         return rl_fail(err, RL_E_REPLAY_OPEN, "replay", "cannot read the recording %s: %s", options->replay, why);
+    if (options->import_given && (why = unusable(options->import_exec, X_OK)))
+        return rl_fail(err, RL_E_USAGE, "import-exec", "cannot start the importing program %s: %s",
+                       options->import_exec, why);
     return 0;
 }
 
@@ -185,8 +193,14 @@ static int start(struct daemon *daemon, struct rl_err *err)
         loop_new(&daemon->loop, err) || watch_signals(daemon, err) ||
         jobs_new(&jobs, daemon->store, daemon->loop, &daemon->jobs, err))
         return -1;
-    daemon->routes = (struct routes){
-        .jobs = daemon->jobs, .store = daemon->store, .files = daemon->files, .started_ns = rl_monotonic_ns()};
+    daemon->imports = imports_new(options->import_exec, daemon->store, daemon->loop);
+    if (!daemon->imports)
+        return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory to start");
+    daemon->routes = (struct routes){.jobs = daemon->jobs,
+                                     .imports = daemon->imports,
+                                     .store = daemon->store,
+                                     .files = daemon->files,
+                                     .started_ns = rl_monotonic_ns()};
     if (start_http(daemon, err))
         return -1;
     if (static_files_count(daemon->files) == 0)
@@ -210,6 +224,7 @@ static void stop(struct daemon *daemon)
     }
     if (daemon->unix_fd >= 0)
         unlink(daemon->options.listen_unix);
+    imports_free(daemon->imports);
     jobs_free(daemon->jobs);
     if (daemon->loop) {
         loop_remove(daemon->loop, daemon->signals);

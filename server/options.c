@@ -35,6 +35,8 @@ static const struct option_spec {
      "measuring program to start for each job (default: roofline-measure\nbeside this program)"},
     {"measure-socket", "PATH", TEXT, offsetof(struct options, measure_socket),
      "Unix socket where something starts the measuring program per connection"},
+    {"import-exec", "PATH", TEXT, offsetof(struct options, import_exec),
+     "importing program to start for each import (default: roofline-import\nbeside this program)"},
     {"replay", "RECORDING", TEXT, offsetof(struct options, replay),
      "measure nothing, replay a recording (not with --measure-socket)"},
     {"static", "DIR", TEXT, offsetof(struct options, static_dir),
@@ -189,6 +191,7 @@ static int fill_defaults(struct options *options, struct rl_err *err)
 {
     const char *state = getenv("STATE_DIRECTORY"); /* systemd's; a list with ':' names more than one */
     options->static_given |= options->static_dir != NULL;
+    options->import_given = options->import_exec != NULL;
     if (!options->listen && !(options->listen = strdup("127.0.0.1:8049")))
         goto no_memory;
     if (!options->database &&
@@ -199,6 +202,8 @@ static int fill_defaults(struct options *options, struct rl_err *err)
     }
     if (!options->measure_exec && !options->measure_socket &&
         !(options->measure_exec = beside_program("roofline-measure")))
+        goto no_memory;
+    if (!options->import_exec && !(options->import_exec = beside_program("roofline-import")))
         goto no_memory;
     if (!options->static_dir) {
         options->static_dir = beside_program("../share/rooflined/static");

@@ -12,11 +12,13 @@
 #define OPTIONS_HOSTS_MAX 32u
 
 struct options {
-    char *listen, *listen_unix, *database, *measure_exec, *measure_socket, *replay, *static_dir, *token_file;
+    char *listen, *listen_unix, *database, *measure_exec, *measure_socket, *import_exec, *replay, *static_dir,
+        *token_file;
     char *allow_host[OPTIONS_HOSTS_MAX];
     size_t allow_host_count;
     bool open_loopback, open_network, migrate, check, verbose, help, version;
     bool static_given; /* a missing folder is then an error */
+    bool import_given; /* a missing program is then an error */
     int64_t request_timeout_s, idle_timeout_s;
     int64_t job_timeout_s; /* 0: not given */
 };

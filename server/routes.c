@@ -54,6 +54,7 @@ static const struct route table[] = {
     {.path = "/api/v1/trend", .allow = READS, .params = trend_params, .read = AUTH_READ, .get = trend_route_get},
     {.path = "/api/v1/compare", .allow = READS, .params = compare_params, .read = AUTH_READ, .get = compare_route_get},
     {.path = "/api/v1/runs/{id}/samples", .allow = READS, .read = AUTH_READ, .get = runs_route_samples},
+    {.path = "/api/v1/imports", .allow = "POST, OPTIONS", .upload = imports_route_upload},
     {.path = "/api/v1/devices", .allow = READS, .read = AUTH_READ, .get = devices_route_list},
     {.path = "/api/v1/kernels", .allow = READS, .read = AUTH_READ, .get = kernels_route_list},
     {.path = "/metrics", .allow = READS, .read = AUTH_READ, .get = health_route_metrics},
@@ -118,7 +119,7 @@ static route_handler *handler_of(const struct route *route, enum http_method met
 
 bool route_allows(const struct route *route, enum http_method method)
 {
-    return method == HTTP_OPTIONS || handler_of(route, method);
+    return method == HTTP_OPTIONS || (method == HTTP_POST && route->upload) || handler_of(route, method);
 }
 
 int route_check_params(const struct route *route, const struct http_request *request, struct rl_err *err)

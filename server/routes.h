@@ -4,6 +4,7 @@
 
 #include "db/store.h"
 #include "server/http.h"
+#include "server/imports.h"
 #include "server/jobs.h"
 
 struct static_files;
@@ -11,6 +12,7 @@ struct http_counts;
 
 struct routes { /* filled by main; everything is borrowed */
     struct jobs *jobs;
+    struct imports *imports;
     struct store *store;
     const struct static_files *files;
     const struct http_counts *counts; /* NULL until the server runs */
@@ -28,6 +30,10 @@ struct route {
                struct rl_err *err);
     int (*post)(struct routes *routes, const struct http_request *request, struct http_answer *answer,
                 struct rl_err *err);
+    /* POST whose body is taken in pieces, in place of post; multipart/form-data of at most LIMIT_UPLOAD_BYTES. Called
+     * with the headers alone. */
+    int (*upload)(struct routes *routes, const struct http_request *request, struct http_upload *ret,
+                  struct rl_err *err);
     int (*put)(struct routes *routes, const struct http_request *request, struct http_answer *answer,
                struct rl_err *err);
     int (*del)(struct routes *routes, const struct http_request *request, struct http_answer *answer,
@@ -53,6 +59,8 @@ route_handler history_route_get, trend_route_get, compare_route_get;
 route_handler devices_route_list, kernels_route_list;
 route_handler health_route_alive, health_route_ready, health_route_metrics, health_route_openapi;
 route_handler static_route_get;
+int imports_route_upload(struct routes *routes, const struct http_request *request, struct http_upload *ret,
+                         struct rl_err *err);
 
 /* Shared by handlers. */
 int route_id(const struct http_request *request, int64_t *ret,

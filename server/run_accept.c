@@ -33,6 +33,12 @@ static size_t unit_index(const char *id)
     return SIZE_MAX;
 }
 
+const struct run_sample_row *run_samples_row(const struct run_samples *samples, const char *unit, enum rl_state state)
+{
+    size_t index = unit_index(unit);
+    return index == SIZE_MAX ? NULL : &samples->row[index][state];
+}
+
 static int broken(struct rl_err *err, const char *field, const char *why)
 {
     return rl_fail(err, RL_E_MEASURE_PROTOCOL, field, "The measuring process sent %s: %s.", field, why);
@@ -112,8 +118,7 @@ static int check_times(const char *unit, enum rl_state state, const struct rl_ti
 {
     if (!rl_is_known(said->median))
         return 0;
-    size_t index = unit_index(unit);
-    const struct run_sample_row *row = index == SIZE_MAX ? NULL : &samples->row[index][state];
+    const struct run_sample_row *row = run_samples_row(samples, unit, state);
     struct rl_times made = {0};
     if (row == NULL || row->count == 0)
         return rl_fail(err, RL_E_MEASURE_PROTOCOL, unit, "The measuring process sent times of %s %s without samples.",

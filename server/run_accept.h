@@ -27,6 +27,8 @@ void run_samples_free(struct run_samples *samples); /* accepts a zeroed one */
 /* Takes a sample line's body. Unknown unit or state, no or too many times, or one that is not finite and positive:
  * RL_E_MEASURE_PROTOCOL. */
 int run_samples_take(struct run_samples *samples, const json_t *body, struct rl_err *err);
+/* Those of a unit (by id) and state; NULL for a unit that the catalogue does not have. */
+const struct run_sample_row *run_samples_row(const struct run_samples *samples, const char *unit, enum rl_state state);
 
 struct run_expected {
     const struct job_spec *spec; /* device resolved */

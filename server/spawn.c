@@ -14,7 +14,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "import_serve.h"
 #include "wire.h"
+
+#define FILES_MAX 4u
+
+_Static_assert(IMPORT_FD == PROTOCOL_FD, "both protocols speak on one descriptor");
+
+/* What is started, and what it is given: descriptors of ours that it gets as 3 and on, the stream first. */
+struct child {
+    const char *program, *replay; /* replay: NULL, or the recording of --replay */
+    int output;
+    int fds[1 + FILES_MAX];
+    size_t fd_count;
+};
 
 extern char **environ;
 
@@ -50,9 +63,9 @@ static char **child_environment(void)
 /* Descriptors of the child's side are moved out of the range that the file actions write to. */
 static int move_up(int *fd)
 {
-    if (*fd > PROTOCOL_FD)
+    if (*fd > PROTOCOL_FD + (int)FILES_MAX)
         return 0;
-    int moved = fcntl(*fd, F_DUPFD_CLOEXEC, PROTOCOL_FD + 1);
+    int moved = fcntl(*fd, F_DUPFD_CLOEXEC, PROTOCOL_FD + (int)FILES_MAX + 1);
     if (moved < 0)
         return -1;
     close(*fd);
@@ -60,18 +73,18 @@ static int move_up(int *fd)
     return 0;
 }
 
-static int file_actions(posix_spawn_file_actions_t *actions, int stream, int output)
+static int file_actions(posix_spawn_file_actions_t *actions, const struct child *child)
 {
     int error = posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0);
     if (error == 0)
-        error = posix_spawn_file_actions_adddup2(actions, output, 1);
+        error = posix_spawn_file_actions_adddup2(actions, child->output, 1);
     if (error == 0)
-        error = posix_spawn_file_actions_adddup2(actions, output, 2);
-    if (error == 0)
-        error = posix_spawn_file_actions_adddup2(actions, stream, PROTOCOL_FD);
+        error = posix_spawn_file_actions_adddup2(actions, child->output, 2);
+    for (size_t i = 0; error == 0 && i < child->fd_count; i++)
+        error = posix_spawn_file_actions_adddup2(actions, child->fds[i], PROTOCOL_FD + (int)i);
     /* whatever a library opened without close-on-exec stays here too */
     if (error == 0)
-        error = posix_spawn_file_actions_addclosefrom_np(actions, PROTOCOL_FD + 1);
+        error = posix_spawn_file_actions_addclosefrom_np(actions, PROTOCOL_FD + (int)child->fd_count);
     return error;
 }
 
@@ -93,7 +106,7 @@ static int attributes(posix_spawnattr_t *attr)
 }
 
 /* posix_spawn with everything set up; 0 or an errno. */
-static int spawn(const char *program, const char *replay, int stream, int output, pid_t *ret)
+static int spawn(const struct child *child, pid_t *ret)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attr;
@@ -106,17 +119,18 @@ static int spawn(const char *program, const char *replay, int stream, int output
         return error;
     }
     char **env = child_environment();
-    const char *words[] = {program, "--protocol", replay != NULL ? "--replay" : NULL, replay, NULL};
+    const char *words[] = {child->program, "--protocol", child->replay != NULL ? "--replay" : NULL, child->replay,
+                           NULL};
     /* posix_spawn takes char *const[] and writes to none of them */
     union {
         const char *const *in;
         char *const *out;
     } argv = {words};
-    error = env == NULL ? ENOMEM : file_actions(&actions, stream, output);
+    error = env == NULL ? ENOMEM : file_actions(&actions, child);
     if (error == 0)
         error = attributes(&attr);
     if (error == 0)
-        error = posix_spawn(ret, program, &actions, &attr, argv.out, env);
+        error = posix_spawn(ret, child->program, &actions, &attr, argv.out, env);
     free(env);
     posix_spawnattr_destroy(&attr);
     posix_spawn_file_actions_destroy(&actions);
@@ -130,18 +144,26 @@ static void close_all(const int *fds, size_t count)
             close(fds[i]);
 }
 
-int spawn_exec(const char *program, const char *replay, struct spawned *ret, struct rl_err *err)
+/* child has the program and, from fds[1] on, its files; 0 or an errno. */
+static int start(struct child *child, struct spawned *ret)
 {
     int fds[4] = {-1, -1, -1, -1}; /* stream ours, stream theirs, output ours, output theirs */
+    int copies[FILES_MAX] = {-1, -1, -1, -1};
     pid_t pid = -1;
-    int error = 0;
+    int error = 0, pidfd = -1;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0 || pipe2(fds + 2, O_CLOEXEC) != 0 ||
         move_up(&fds[1]) != 0 || move_up(&fds[3]) != 0 || fcntl(fds[0], F_SETFL, O_NONBLOCK) != 0 ||
         fcntl(fds[2], F_SETFL, O_NONBLOCK) != 0)
         error = errno;
+    for (size_t i = 1; error == 0 && i < child->fd_count; i++) {
+        copies[i - 1] = fcntl(child->fds[i], F_DUPFD_CLOEXEC, PROTOCOL_FD + (int)FILES_MAX + 1);
+        error = copies[i - 1] < 0 ? errno : 0;
+        child->fds[i] = copies[i - 1];
+    }
+    child->fds[0] = fds[1];
+    child->output = fds[3];
     if (error == 0)
-        error = spawn(program, replay, fds[1], fds[3], &pid);
-    int pidfd = -1;
+        error = spawn(child, &pid);
     if (error == 0) {
         pidfd = spawn_pidfd(pid);
         if (pidfd < 0) {
@@ -150,15 +172,37 @@ int spawn_exec(const char *program, const char *replay, struct spawned *ret, str
             waitpid(pid, NULL, 0);
         }
     }
+    close_all(copies, FILES_MAX);
     if (error != 0) {
         close_all(fds, 4);
-        return rl_fail(err, RL_E_MEASURE_START, "--measure-exec", "The measuring program could not be started: %s.",
-                       strerror(error));
+        return error;
     }
     close(fds[1]);
     close(fds[3]);
     *ret = (struct spawned){.channel = fds[0], .output = fds[2], .pid = pid, .pidfd = pidfd};
     return 0;
+}
+
+int spawn_exec(const char *program, const char *replay, struct spawned *ret, struct rl_err *err)
+{
+    struct child child = {.program = program, .replay = replay, .fd_count = 1};
+    int error = start(&child, ret);
+    return error == 0 ? 0
+                      : rl_fail(err, RL_E_MEASURE_START, "--measure-exec",
+                                "The measuring program could not be started: %s.", strerror(error));
+}
+
+int spawn_import(const char *program, const int *files, size_t file_count, struct spawned *ret, struct rl_err *err)
+{
+    struct child child = {.program = program, .fd_count = 1 + file_count};
+    if (file_count > FILES_MAX)
+        return rl_fail(err, RL_E_INTERNAL, NULL, "%zu files are too many for an import.", file_count);
+    for (size_t i = 0; i < file_count; i++)
+        child.fds[1 + i] = files[i];
+    int error = start(&child, ret);
+    return error == 0 ? 0
+                      : rl_fail(err, RL_E_IMPORT_FAILED, "--import-exec",
+                                "The importing program could not be started: %s.", strerror(error));
 }
 
 int spawn_connect(const char *path, struct spawned *ret, struct rl_err *err)

@@ -1,7 +1,8 @@
-/* The two ways in which a measuring process comes to be; README, "Two ways to start a measurement". */
+/* The ways in which a measuring process (README, "Two ways to start a measurement") and an importing one come to be. */
 #ifndef SERVER_SPAWN_H
 #define SERVER_SPAWN_H
 
+#include <stddef.h>
 #include <sys/types.h>
 
 #include "base/err.h"
@@ -17,6 +18,9 @@ struct spawned {
  * on standard input, no other descriptor of ours, default signals, and our environment without what a service manager
  * said to us alone. RL_E_MEASURE_START. All descriptors are close-on-exec. */
 int spawn_exec(const char *program, const char *replay, struct spawned *ret, struct rl_err *err);
+/* Starts `program --protocol` in the same way, as an importing process: beside the stream it gets the given files,
+ * which stay the caller's, as descriptors IMPORT_FD + 1 and on. RL_E_IMPORT_FAILED. */
+int spawn_import(const char *program, const int *files, size_t file_count, struct spawned *ret, struct rl_err *err);
 /* Connects to a unix stream socket behind which something starts a measuring process per connection, and asks the
  * kernel for the sender's pid with every message. RL_E_MEASURE_START. */
 int spawn_connect(const char *path, struct spawned *ret, struct rl_err *err);

@@ -1,5 +1,6 @@
 # The daemon's HTTP side: its rules as plain functions, and the real program over sockets.
 rl_unit_test(test_http_rules rl_http_rules)
+rl_unit_test(test_multipart rl_http_rules)
 
 find_package(Python3 COMPONENTS Interpreter)
 if(Python3_FOUND)

@@ -1,0 +1,79 @@
+/* See http_wait.h. */
+#include "server/http_wait.h"
+
+#include <string.h>
+#include <sys/epoll.h>
+
+void http_wait_begin(struct http_wait *wait, struct http_connection *connection, const struct http_upload *upload)
+{
+    wait->upload = *upload;
+    wait->connection = connection;
+    http_connection_deadline(connection, LIMIT_UPLOAD_TIMES * connection->all->config->request_timeout_ms);
+}
+
+int http_wait_data(struct http_wait *wait, const char *data, size_t len, struct rl_err *err)
+{
+    wait->bytes += len;
+    if (wait->bytes > LIMIT_UPLOAD_BYTES)
+        return rl_fail(err, RL_E_TOO_LARGE, NULL, "the body has more than %u bytes", LIMIT_UPLOAD_BYTES);
+    return wait->upload.data(wait->upload.arg, data, len, err);
+}
+
+static void stop_waiting(struct http_wait *wait)
+{
+    loop_remove(wait->connection->all->loop, wait->watch);
+    wait->watch = NULL;
+    if (!wait->waiting)
+        return;
+    wait->waiting = false;
+    wait->resume(wait->arg);
+}
+
+static void on_ready(void *arg)
+{
+    struct http_wait *wait = arg;
+    wait->ready = true;
+    stop_waiting(wait);
+}
+
+void http_wait_give_up(struct http_wait *wait)
+{
+    wait->gone = true;
+    if (wait->upload.free)
+        wait->upload.free(wait->upload.arg);
+    wait->upload = (struct http_upload){0};
+    stop_waiting(wait);
+}
+
+/* The peer has closed, or the connection's own deadline has shut it down. */
+static void on_gone(void *arg, uint32_t events)
+{
+    (void)events;
+    http_wait_give_up(arg);
+}
+
+int http_wait_finish(struct http_wait *wait, void (*resume)(void *arg), void *arg, struct rl_err *err)
+{
+    struct http_connection *connection = wait->connection;
+    wait->finished = true;
+    wait->resume = resume;
+    wait->arg = arg;
+    if (wait->upload.finish(wait->upload.arg, on_ready, wait, err))
+        return -1;
+    if (wait->ready)
+        return 0;
+    if (loop_add_fd(connection->all->loop, connection->fd, EPOLLRDHUP, on_gone, wait, &wait->watch, err))
+        return -1;
+    wait->waiting = true;
+    http_connection_deadline(connection, LIMIT_IMPORT_ANSWER_MS);
+    return 0;
+}
+
+void http_wait_end(struct http_wait *wait)
+{
+    if (wait->watch)
+        loop_remove(wait->connection->all->loop, wait->watch);
+    if (wait->upload.free)
+        wait->upload.free(wait->upload.arg);
+    memset(wait, 0, sizeof(*wait));
+}

@@ -1,0 +1,417 @@
+/* See imports.h. */
+#include "server/imports.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/hash.h"
+#include "base/num.h"
+#include "base/time.h"
+#include "db/history.h"
+#include "import_serve.h"
+#include "record/json_text.h"
+#include "server/import_accept.h"
+#include "server/import_process.h"
+#include "server/limits.h"
+
+#define FILES_MAX 2u /* of one import: gpu/IMPORT.md */
+
+static const char *const kinds[] = {"ncu", "timings", "recording", "record"};
+static const char *const field_names[] = {"device", "driver", "cuda", "date", "sizes", "cache", "times"};
+#define KIND_COUNT  (sizeof kinds / sizeof kinds[0])
+#define FIELD_COUNT (sizeof field_names / sizeof field_names[0])
+#define NAMES       "ncu, timings, recording, record, device, driver, cuda, date, sizes, cache and times"
+
+struct upload { /* a file */
+    int fd;     /* memory of the kernel's, without a name */
+    int64_t bytes;
+    char sha256[65];
+    char name[LIMIT_FILENAME_BYTES + 1];
+};
+
+struct import {
+    struct imports *all;
+    struct import *next;
+    char principal[80];
+    struct upload file[KIND_COUNT]; /* by kind; fd -1: not sent */
+    char field[FIELD_COUNT][LIMIT_IMPORT_FIELD_BYTES + 1];
+    bool field_seen[FIELD_COUNT];
+    size_t part, len;       /* of the part that is coming: kind, or KIND_COUNT and on a field; its bytes so far */
+    struct rl_sha256 *hash; /* of the file that is coming */
+    char identity[65];      /* of all bytes and fields */
+    struct import_process *process;
+    void (*done)(void *arg);
+    void *arg;
+    bool let_go, ended, existing;
+    int64_t run;
+    struct rl_err error;
+};
+
+struct imports {
+    const char *exec;
+    struct store *store;
+    struct loop *loop;
+    struct import *first;
+    bool stopping;
+    void (*stopped)(void *arg);
+    void *stopped_arg;
+};
+
+/* ---- places ---- */
+
+struct imports *imports_new(const char *exec, struct store *store, struct loop *loop)
+{
+    struct imports *imports = calloc(1, sizeof *imports);
+    if (imports != NULL)
+        *imports = (struct imports){.exec = exec, .store = store, .loop = loop};
+    return imports;
+}
+
+static void free_import(struct import *import)
+{
+    struct imports *all = import->all;
+    struct import **at = &all->first;
+    while (*at != import)
+        at = &(*at)->next;
+    *at = import->next;
+    for (size_t i = 0; i < KIND_COUNT; i++)
+        if (import->file[i].fd >= 0)
+            close(import->file[i].fd);
+    rl_sha256_free(import->hash);
+    import_process_free(import->process);
+    free(import);
+}
+
+static void check_stopped(struct imports *imports)
+{
+    if (!imports->stopping || imports->stopped == NULL)
+        return;
+    for (const struct import *import = imports->first; import != NULL; import = import->next)
+        if (import->process != NULL)
+            return;
+    void (*stopped)(void *) = imports->stopped;
+    imports->stopped = NULL;
+    stopped(imports->stopped_arg);
+}
+
+int import_begin(struct imports *imports, const char *principal, struct import **ret, struct rl_err *err)
+{
+    unsigned all = 0, own = 0;
+    for (const struct import *other = imports->first; other != NULL; other = other->next) {
+        all++;
+        own += strcmp(other->principal, principal) == 0;
+    }
+    if (imports->stopping)
+        return rl_fail(err, RL_E_SHUTTING_DOWN, NULL, "the daemon is shutting down");
+    if (own >= LIMIT_IMPORTS_PER_PRINCIPAL)
+        return rl_fail(err, RL_E_TOO_MANY_IMPORTS, NULL, "%u imports of yours are being read; %u at once are taken",
+                       own, LIMIT_IMPORTS_PER_PRINCIPAL);
+    if (all >= LIMIT_IMPORTS)
+        return rl_fail(err, RL_E_TOO_MANY_IMPORTS, NULL, "%u imports are being read; %u at once are taken", all,
+                       LIMIT_IMPORTS);
+    struct import *import = calloc(1, sizeof *import);
+    if (import == NULL)
+        return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for an import");
+    import->all = imports;
+    for (size_t i = 0; i < KIND_COUNT; i++)
+        import->file[i].fd = -1;
+    snprintf(import->principal, sizeof import->principal, "%s", principal);
+    import->next = imports->first;
+    imports->first = import;
+    *ret = import;
+    return 0;
+}
+
+void import_let_go(struct import *import)
+{
+    static const struct rl_err gone = {.code = RL_E_CANCELLED, .message = "Nobody waits for this import any more."};
+    if (import == NULL)
+        return;
+    if (import->process == NULL) {
+        free_import(import);
+        return;
+    }
+    import->let_go = true; /* freed once its process is reaped, which keeps its place until then */
+    import_process_stop(import->process, &gone);
+}
+
+void imports_shutdown(struct imports *imports, void (*done)(void *arg), void *arg)
+{
+    struct rl_err why;
+    rl_fail(&why, RL_E_SHUTTING_DOWN, NULL, "the daemon is shutting down; nothing was stored");
+    imports->stopping = true;
+    imports->stopped = done;
+    imports->stopped_arg = arg;
+    for (const struct import *import = imports->first; import != NULL; import = import->next)
+        if (import->process != NULL)
+            import_process_stop(import->process, &why);
+    check_stopped(imports);
+}
+
+void imports_free(struct imports *imports)
+{
+    if (imports == NULL)
+        return;
+    while (imports->first != NULL)
+        free_import(imports->first);
+    free(imports);
+}
+
+/* ---- parts ---- */
+
+static const char *part_name(const struct import *import)
+{
+    return import->part < KIND_COUNT ? kinds[import->part] : field_names[import->part - KIND_COUNT];
+}
+
+static int begin_file(struct import *import, struct upload *file, const char *filename, struct rl_err *err)
+{
+    /* what follows the last slash: some browsers send a path, and it names the file in messages alone */
+    for (const char *c = filename; c != NULL && *c != '\0'; c++)
+        if ((*c == '/' || *c == '\\') && c[1] != '\0')
+            filename = c + 1;
+    snprintf(file->name, sizeof file->name, "%s", filename != NULL ? filename : "");
+    file->bytes = 0;
+    file->fd = memfd_create("import", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (file->fd < 0)
+        return rl_fail(err, errno == EMFILE || errno == ENFILE ? RL_E_TOO_FEW_DESCRIPTORS : RL_E_NO_MEMORY,
+                       part_name(import), "no place for the upload: %s", strerror(errno));
+    rl_sha256_free(import->hash);
+    import->hash = rl_sha256_new();
+    return import->hash != NULL ? 0 : rl_fail(err, RL_E_NO_MEMORY, part_name(import), "no memory for an upload");
+}
+
+int import_part(struct import *import, const char *name, const char *filename, struct rl_err *err)
+{
+    size_t files = 0;
+    import->part = 0;
+    import->len = 0;
+    while (import->part < KIND_COUNT + FIELD_COUNT && strcmp(part_name(import), name) != 0)
+        import->part++;
+    if (import->part == KIND_COUNT + FIELD_COUNT)
+        return rl_fail(err, RL_E_UNKNOWN_FIELD, name, "an import has no part \"%.64s\"; it may have " NAMES, name);
+    bool is_file = import->part < KIND_COUNT;
+    if (is_file ? import->file[import->part].fd >= 0 : import->field_seen[import->part - KIND_COUNT])
+        return rl_fail(err, RL_E_BAD_FIELD, name, "the part \"%s\" is there twice", name);
+    if (is_file) {
+        for (size_t i = 0; i < KIND_COUNT; i++)
+            files += import->file[i].fd >= 0;
+        if (files == FILES_MAX)
+            return rl_fail(err, RL_E_BAD_FIELD, name, "an import is of two files at most, and \"%s\" is one more",
+                           name);
+        return begin_file(import, &import->file[import->part], filename, err);
+    }
+    if (filename != NULL)
+        return rl_fail(err, RL_E_BAD_FIELD, name, "\"%s\" is a text, and a file was sent as it", name);
+    import->field_seen[import->part - KIND_COUNT] = true;
+    return 0;
+}
+
+static int write_all(int fd, const char *data, size_t len)
+{
+    while (len > 0) {
+        ssize_t wrote = write(fd, data, len);
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote <= 0)
+            return -1;
+        data += wrote;
+        len -= (size_t)wrote;
+    }
+    return 0;
+}
+
+int import_data(struct import *import, const char *data, size_t len, struct rl_err *err)
+{
+    bool is_file = import->part < KIND_COUNT;
+    size_t max = is_file ? LIMIT_UPLOAD_FILE_BYTES : LIMIT_IMPORT_FIELD_BYTES;
+    if (len > max - import->len)
+        return rl_fail(err, RL_E_TOO_LARGE, part_name(import), "\"%s\" has more than %zu bytes", part_name(import),
+                       max);
+    if (is_file) {
+        struct upload *file = &import->file[import->part];
+        if (write_all(file->fd, data, len) != 0)
+            return rl_fail(err, RL_E_NO_MEMORY, part_name(import), "no room for the upload: %s", strerror(errno));
+        rl_sha256_add(import->hash, data, len);
+        file->bytes += (int64_t)len;
+    } else {
+        memcpy(import->field[import->part - KIND_COUNT] + import->len, data, len);
+    }
+    import->len += len;
+    return 0;
+}
+
+int import_part_end(struct import *import, struct rl_err *err)
+{
+    if (import->part < KIND_COUNT) {
+        struct upload *file = &import->file[import->part];
+        rl_sha256_end(import->hash, file->sha256);
+        /* what was hashed is what is read, whoever gets hold of the descriptor */
+        if (fcntl(file->fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) != 0)
+            return rl_fail(err, RL_E_INTERNAL, part_name(import), "the upload cannot be sealed: %s", strerror(errno));
+        return 0;
+    }
+    char *text = import->field[import->part - KIND_COUNT];
+    text[import->len] = '\0';
+    bool clean = strlen(text) == import->len && rl_utf8_valid(text, import->len);
+    for (const char *c = text; *c != '\0'; c++)
+        clean = clean && (unsigned char)*c >= ' ' && *c != 0x7f;
+    return clean ? 0
+                 : rl_fail(err, RL_E_BAD_FIELD, part_name(import),
+                           "\"%s\" is no text in UTF-8 without control characters", part_name(import));
+}
+
+/* ---- the request ---- */
+
+/* Each name and value with its length before it, so that no two imports are written alike. */
+static void identify(struct import *import)
+{
+    struct rl_sha256 *hash = import->hash;
+    char head[96];
+    int len;
+    for (size_t i = 0; i < KIND_COUNT; i++) {
+        if (import->file[i].fd < 0)
+            continue;
+        len = snprintf(head, sizeof head, "file %s %s\n", kinds[i], import->file[i].sha256);
+        rl_sha256_add(hash, head, (size_t)len);
+    }
+    for (size_t i = 0; i < FIELD_COUNT; i++) {
+        size_t bytes = strlen(import->field[i]);
+        if (bytes == 0)
+            continue;
+        len = snprintf(head, sizeof head, "field %s %zu\n", field_names[i], bytes);
+        rl_sha256_add(hash, head, (size_t)len);
+        rl_sha256_add(hash, import->field[i], bytes);
+    }
+    rl_sha256_end(hash, import->identity);
+}
+
+static json_t *files_of(const struct import *import, int fds[FILES_MAX], size_t *ret_count)
+{
+    json_t *files = json_array();
+    *ret_count = 0;
+    for (size_t i = 0; i < KIND_COUNT; i++) {
+        const struct upload *file = &import->file[i];
+        if (file->fd < 0)
+            continue;
+        json_array_append_new(files, json_pack("{s:s, s:i, s:s}", "kind", kinds[i], "fd",
+                                               IMPORT_FD + 1 + (int)*ret_count, "name", file->name));
+        fds[(*ret_count)++] = file->fd;
+    }
+    return files;
+}
+
+/* The request line; its text is the caller's. */
+static char *request_of(const struct import *import, int fds[FILES_MAX], size_t *ret_count)
+{
+    json_t *fields = json_object();
+    struct rl_buf text;
+    for (size_t i = 0; i < FIELD_COUNT; i++)
+        if (import->field[i][0] != '\0')
+            json_object_set_new(fields, field_names[i], json_string(import->field[i]));
+    json_t *request =
+        json_pack("{s:s, s:i, s:o, s:o, s:{s:I, s:i, s:i}}", "t", "import", "protocol", IMPORT_PROTOCOL, "files",
+                  files_of(import, fds, ret_count), "fields", fields, "limits", "memory_bytes",
+                  (json_int_t)LIMIT_IMPORT_MEMORY_BYTES, "cpu_s", LIMIT_IMPORT_CPU_S, "wall_s", LIMIT_IMPORT_WALL_S);
+    rl_buf_init(&text, IMPORT_REQUEST_MAX);
+    bool made = request != NULL && rl_json_write(request, &text) == 0 && rl_buf_puts(&text, "\n") == 0;
+    json_decref(request);
+    char *line = made ? rl_buf_take(&text) : NULL;
+    rl_buf_free(&text);
+    return line;
+}
+
+/* ---- the answer ---- */
+
+static int store_answer(struct import *import, const struct import_process_end *end, struct rl_err *err)
+{
+    struct import_expected_file files[FILES_MAX];
+    struct import_expected expected = {.files = files, .now_ms = rl_now_ms()};
+    struct run_samples samples;
+    struct run_stored stored;
+    struct rl_run *run;
+    for (size_t i = 0; i < KIND_COUNT; i++)
+        if (import->file[i].fd >= 0)
+            files[expected.file_count++] =
+                (struct import_expected_file){kinds[i], import->file[i].bytes, import->file[i].sha256};
+    if (import_accept(end->lines, end->len, &expected, &run, &samples, err) != 0)
+        return -1;
+    int rc = run_stored_make(run, &samples, &stored, err);
+    if (rc == 0) {
+        rc = store_import_run(import->all->store, &stored.row, import->identity, &import->run, &import->existing, err);
+        run_stored_fini(&stored);
+    }
+    run_samples_free(&samples);
+    rl_run_free(run);
+    return rc;
+}
+
+static void on_ended(void *arg, struct import_process_end *end)
+{
+    struct import *import = arg;
+    struct imports *all = import->all;
+    import_process_free(import->process);
+    import->process = NULL;
+    if (import->let_go) {
+        free(end->lines);
+        free_import(import);
+        check_stopped(all);
+        return;
+    }
+    if (end->lines == NULL)
+        import->error = end->error;
+    else if (store_answer(import, end, &import->error) != 0)
+        import->run = 0;
+    free(end->lines);
+    import->ended = true;
+    if (import->run == 0 && rl_code_http(import->error.code) == 500)
+        fprintf(stderr, "rooflined: import: %s\n", import->error.message);
+    import->done(import->arg);
+    check_stopped(all);
+}
+
+int import_run(struct import *import, void (*done)(void *arg), void *arg, struct rl_err *err)
+{
+    int fds[FILES_MAX];
+    struct import_process_start start = {
+        .exec = import->all->exec, .files = fds, .wall_ms = LIMIT_IMPORT_WALL_S * INT64_C(1000)};
+    if (import->hash == NULL)
+        return rl_fail(err, RL_E_BAD_FIELD, "ncu",
+                       "nothing to import: send ncu, timings or both, or recording, or record, as a file");
+    import->done = done;
+    import->arg = arg;
+    identify(import);
+    if (store_import_find(import->all->store, import->identity, &import->run, err) != 0)
+        return -1;
+    if (import->run != 0) {
+        import->existing = import->ended = true;
+        done(arg);
+        return 0;
+    }
+    char *request = request_of(import, fds, &start.file_count);
+    if (request == NULL)
+        return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for an import");
+    start.request = request;
+    int rc = import_process_start(import->all->loop, &start, on_ended, import, &import->process, err);
+    free(request);
+    return rc;
+}
+
+int import_result(const struct import *import, int64_t *ret_run, bool *ret_existing, struct rl_err *err)
+{
+    if (import->run == 0) {
+        *err = import->error;
+        return -1;
+    }
+    *ret_run = import->run;
+    *ret_existing = import->existing;
+    return 0;
+}
