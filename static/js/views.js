@@ -6,4 +6,6 @@ export const VIEWS = [
   {name: "explorer", nav: "Explorer", what: "the explorer"},
   {name: "history", nav: "History", what: "the history"},
   {name: "runs", nav: "Runs", what: "the list of runs"},
+  {name: "trend", nav: "Trend", what: "the trend"},
+  {name: "compare", nav: "Compare", what: "the comparison"},
 ];

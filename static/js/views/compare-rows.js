@@ -1,0 +1,90 @@
+// The rows of a comparison: verdict, interval, numbers and reasons of each; chosen by verdict and state, in the order that the reader wants.
+import {element} from "../dom.js";
+import {NONE, si} from "../format.js";
+import {chip} from "../parts.js";
+import {chooser, field, watch} from "./filters.js";
+import {axis, interval, mark, scaleOf} from "./compare-interval.js";
+import {BYTES, CAUSES, TIME, percent} from "./compare-words.js";
+
+const ORDERS = [["", "regressions first"], ["ratio", "slowest first"], ["fastest", "fastest first"], ["name", "by kernel"]];
+
+const range = ({low, high}) => (low === null || high === null ? null : `${percent(low)} to ${percent(high)}`);
+
+/** A verdict's shape and word; null where the API gives none, with its reason. */
+function verdict(name, why) {
+  const known = TIME[name];
+  if (!known) return element("span", {class: "verdict none", title: why}, name ?? "no verdict");
+  return element("span", {class: `verdict ${known.shape}`}, mark(known.shape), known.word);
+}
+
+function numbers(measure) {
+  if (measure.ratio === null) return element("div", {class: "numbers"}, element("strong", {}, NONE), element("span", {class: "second"}, measure.why.ratio));
+  return element("div", {class: "numbers"}, element("strong", {}, percent(measure.ratio)), element("span", {class: "second"}, range(measure.interval) ?? measure.interval.why.low ?? "no interval"));
+}
+
+const value = (measure, side, unit) => (measure[side] === null ? NONE : si(measure[side], unit));
+
+function reasons(row) {
+  const lines = [element("p", {}, row.time_s.sentence)];
+  if (row.cause_sentence) lines.push(element("p", {class: "cause"}, element("strong", {}, `Cause: ${CAUSES[row.cause] ?? row.cause}. `), row.cause_sentence));
+  lines.push(element("p", {}, row.dram_bytes.sentence));
+  if (row.time_s.method === "history") lines.push(element("p", {class: "hint"}, "Judged by the spread of this row in the device's history: the sides have too few runs of their own."));
+  return element("div", {class: "reasons"}, ...lines);
+}
+
+function rowOf(row, {titles, scale, change, trend}) {
+  const bytes = BYTES[row.bytes_verdict];
+  const title = element("h3", {}, titles.get(row.kernel) ?? row.kernel, " ", element("span", {class: "state"}, row.state));
+  return element("li", {class: "compare-row", "data-kernel": row.kernel, "data-state": row.state, "data-verdict": row.time_verdict},
+    element("div", {class: "row-name"}, title, trend ? element("a", {href: trend(row), class: "second"}, "trend") : null),
+    element("div", {class: "row-verdict"}, verdict(row.time_verdict, row.why.time_verdict), row.cause && row.cause !== "none_found" ? element("span", {class: "second"}, `cause: ${CAUSES[row.cause]}`) : null),
+    interval(row.time_s, scale, TIME[row.time_verdict]?.shape ?? "circle", change), numbers(row.time_s),
+    element("div", {class: "row-values"}, `${value(row.time_s, "base", "s")} → ${value(row.time_s, "head", "s")}`,
+      element("span", {class: "second"}, bytes ? chip(bytes.word, bytes.kind) : element("span", {title: row.why.bytes_verdict}, "bytes not judged"), row.dram_bytes.ratio === null ? "" : ` ${percent(row.dram_bytes.ratio)}`)),
+    reasons(row));
+}
+
+function ceilingOf(ceiling, {titles, scale, change}) {
+  const unit = /fma/.test(ceiling.name) ? "FLOP/s" : "B/s";
+  return element("li", {class: "compare-row", "data-ceiling": ceiling.name, "data-state": ceiling.state},
+    element("div", {class: "row-name"}, element("h3", {}, titles.get(ceiling.name) ?? ceiling.name, " ", element("span", {class: "state"}, ceiling.state))),
+    element("div", {class: "row-verdict"}, verdict(ceiling.time_verdict, ceiling.why.time_verdict)), interval(ceiling.value, scale, TIME[ceiling.time_verdict]?.shape ?? "circle", change), numbers(ceiling.value),
+    element("div", {class: "row-values"}, `${value(ceiling.value, "base", unit)} → ${value(ceiling.value, "head", unit)}`), element("div", {class: "reasons"}, element("p", {}, ceiling.value.sentence)));
+}
+
+function ordered(rows, order) {
+  const by = (row) => row.time_s.ratio ?? Number.NaN;
+  const last = (a, b) => Number.isNaN(a) - Number.isNaN(b);
+  if (order === "ratio") return rows.toSorted((a, b) => last(by(a), by(b)) || by(b) - by(a));
+  if (order === "fastest") return rows.toSorted((a, b) => last(by(a), by(b)) || by(a) - by(b));
+  if (order === "name") return rows.toSorted((a, b) => (a.kernel + a.state < b.kernel + b.state ? -1 : 1));
+  return rows;
+}
+
+const headOf = (scale, what) => element("div", {class: "compare-head", "aria-hidden": "true"}, element("span", {}, "row"), element("span", {}, "verdict"), element("div", {}, element("span", {}, `${what}, percent`), axis(scale)), element("span", {}, "change, its interval"), element("span", {}, "base → head"));
+
+/** Rows and ceilings with their choosers. choice: {verdict, rowstate, order} as the address has it; chosen(changes) keeps it there. */
+export function comparedRows(answer, titles, choice, chosen, trend) {
+  const scale = scaleOf([...answer.rows.map((row) => row.time_s), ...answer.ceilings.map((ceiling) => ceiling.value)]);
+  const context = {titles, scale, change: answer.rules.change, trend};
+  const list = element("ol", {class: "compare-list"});
+  const said = element("p", {class: "hint", role: "status"});
+  const draw = () => {
+    const rows = ordered(answer.rows, choice.order).filter((row) => (choice.verdict === "" || row.time_verdict === choice.verdict) && (choice.rowstate === "" || row.state === choice.rowstate));
+    list.replaceChildren(...rows.map((row) => rowOf(row, context)));
+    said.textContent = rows.length === answer.rows.length ? `All ${rows.length} rows.` : `${rows.length} of ${answer.rows.length} rows.`;
+  };
+  const states = [...new Set(answer.rows.map((row) => row.state))];
+  const form = element("form", {class: "fields row-choice", "aria-label": "Which rows"},
+    field("Verdict", chooser("verdict", [["", "all"], ...Object.entries(answer.time_verdicts).filter(([name, count]) => TIME[name] && count > 0).map(([name, count]) => [name, `${TIME[name].word} (${count})`])], choice.verdict)),
+    field("Cache", chooser("rowstate", [["", "all"], ...states.map((state) => [state, state])], choice.rowstate)), field("Order", chooser("order", ORDERS, choice.order)), said);
+  watch(form, (name, chosenValue) => {
+    choice[name] = chosenValue;
+    chosen({[name]: chosenValue});
+    draw();
+  });
+  draw();
+  const ceilings = answer.ceilings.length === 0 ? null : element("section", {}, element("h2", {}, "Ceilings"),
+    element("p", {class: "hint"}, "Of a ceiling it is the rate that is compared: a mark left of the middle is slower."), headOf(scale, "change of the rate"), element("ol", {class: "compare-list"}, ...answer.ceilings.map((ceiling) => ceilingOf(ceiling, context))));
+  return [element("section", {}, element("h2", {}, "Rows"), form, headOf(scale, "change of the time"), list), ceilings].filter(Boolean);
+}

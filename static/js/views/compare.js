@@ -1,0 +1,104 @@
+// Comparison, #view=compare&base=…&head=…&device=…: whether head differs from base, regressions first, each verdict with its reason.
+import * as api from "../api.js";
+import {element} from "../dom.js";
+import {bdi, notice} from "../parts.js";
+import {comparedRows} from "./compare-rows.js";
+import {sides, sidesForm, versionsOf} from "./compare-sides.js";
+import {OUTCOMES, command, fieldName, percent, sideWords} from "./compare-words.js";
+import {knownDevices, nothingYet, read, region} from "./filters.js";
+
+export const css = "/css/history.css";
+
+const ASKED = ["base", "head", "device", "sizes", "source"];
+const CHOICE = ["verdict", "rowstate", "order"];
+
+function outcome(answer) {
+  const known = OUTCOMES[answer.outcome] ?? {title: answer.outcome, kind: ""};
+  const title = answer.comparable ? known.title : "Not comparable";
+  return element("div", {class: `outcome ${answer.comparable ? known.kind : ""}`, role: "status"}, element("h2", {}, title), element("p", {}, answer.sentence));
+}
+
+function differences(answer) {
+  const one = ({field, sentence}) => element("li", {"data-field": field}, element("strong", {}, `${fieldName(field)}: `), bdi(sentence));
+  const made = [];
+  if (answer.not_comparable.length > 0) made.push(notice("bad", element("p", {}, element("strong", {}, "The sides cannot be held against each other: what must be the same is not.")), element("ul", {}, ...answer.not_comparable.map(one))));
+  if (answer.warnings.length > 0) made.push(notice("", element("p", {}, element("strong", {}, "Judged, with reservations")), element("ul", {}, ...answer.warnings.map(one))));
+  return made;
+}
+
+function machine({machine: said}) {
+  if (said.time_verdict === null) return null;
+  return notice(said.time_verdict === "slower" ? "bad" : "good", element("p", {}, element("strong", {}, `The machine as a whole is ${said.time_verdict}: `), `${percent(said.ratio)}, between ${percent(said.low)} and ${percent(said.high)}; ${said.rows_together} of ${said.rows} rows and ceilings moved together.`), element("p", {}, said.sentence));
+}
+
+function explained(answer) {
+  const {rules} = answer;
+  return element("details", {class: "rules"}, element("summary", {}, "How it is judged, and what ambiguous means"),
+    element("p", {}, rules.sentence),
+    element("p", {}, "The shaded band is ±", `${(100 * rules.change).toFixed(0)} %: a change inside of it is none. The bar is the interval that the true ratio lies in. `, element("strong", {}, "Ambiguous"),
+      " is neither good nor bad news: the interval is too wide, or lies across the band's edge, so that a change can neither be shown nor be ruled out. More runs a side narrow it: ",
+      `${rules.rank_runs_min} are the least for a test of their own; with fewer, the spread of the device's history is used, if it has ${rules.history_min} runs.`));
+}
+
+function hint(asked, answer) {
+  const exit = OUTCOMES[answer.outcome]?.exit;
+  return element("section", {class: "script"}, element("h2", {}, "In a script"), element("pre", {class: "command", tabindex: "0"}, command(asked)),
+    element("p", {class: "hint"}, `Exit status 0: not slower, 1: slower, 2: it cannot be told.${exit === undefined ? "" : ` Now it is ${exit}.`}`));
+}
+
+/** What there is to compare where the reader has not said: the two newest drivers of the device that has more than one. */
+function suggestion(devices) {
+  for (const device of devices) {
+    const [newest, before] = versionsOf(device);
+    if (before) return {device: device.id, base: `driver:${before.driver}`, head: `driver:${newest.driver}`};
+  }
+  return null;
+}
+
+/** The device that verdicts' trends are of: as asked, else that of the first run. */
+async function deviceOf(asked, answer, signal) {
+  if (asked.device) return asked.device;
+  const id = answer.base.runs[0] ?? answer.head.runs[0];
+  return id === undefined ? null : (await api.run(id, {signal})).device.id;
+}
+
+async function load(shell, asked, choice, titles, signal) {
+  if (asked.base === "" || asked.head === "") return [notice("info", element("p", {}, "Choose two sides: two drivers of a device, or runs by their numbers. ", element("a", {href: shell.link("runs")}, "Mark runs in the list")))];
+  const answer = await api.get(api.address("/api/v1/compare", asked), {signal});
+  shell.title(`${sideWords(answer.base.label)} against ${sideWords(answer.head.label)}`);
+  const device = answer.rows.length > 0 ? await deviceOf(asked, answer, signal) : null;
+  const trend = device === null ? null : (row) => shell.link("trend", {device, kernel: row.kernel, state: row.state, sizes: asked.sizes, source: asked.source});
+  const rows = answer.rows.length === 0 ? [] : comparedRows(answer, titles, choice, (changed) => shell.setParameters(changed), trend);
+  return [outcome(answer), machine(answer), ...differences(answer), sides(shell, answer), explained(answer), ...rows, hint(asked, answer)].filter(Boolean);
+}
+
+export async function show(root, params, shell) {
+  const [devices, {items: units}] = await Promise.all([knownDevices(shell.signal), api.get("/api/v1/kernels", shell)]);
+  const titles = new Map(units.map((unit) => [unit.id, unit.title]));
+  const head = [element("h1", {}, "Compare"), element("p", {class: "lead"}, "Did anything change from base to head? Each row is judged from the spread of its runs.")];
+  if (devices.length === 0) {
+    root.replaceChildren(...head, nothingYet(shell));
+    return;
+  }
+  const asked = read(params, ASKED);
+  const choice = read(params, CHOICE);
+  if (asked.base === "" && asked.head === "") Object.assign(asked, suggestion(devices) ?? {device: devices[0].id});
+  const place = element("div", {class: "compare-place"});
+  const formPlace = element("div", {});
+  const refresh = region(shell, place, (signal) => load(shell, asked, choice, titles, signal));
+  const ask = (changed) => {
+    Object.assign(asked, changed);
+    Object.assign(choice, {verdict: "", rowstate: ""});
+    shell.setParameters({...asked, ...choice});
+    return refresh();
+  };
+  const fill = () => formPlace.replaceChildren(sidesForm(asked, devices, ask, (device) => {
+    const of = suggestion(devices.filter((one) => one.id === device)) ?? {base: "", head: ""};
+    Object.assign(asked, {device, base: of.base, head: of.head});
+    fill();
+    formPlace.querySelector("[name=device]").focus();
+  }));
+  fill();
+  await refresh();
+  root.replaceChildren(...head, formPlace, place);
+}

@@ -1,0 +1,123 @@
+// Accepting a change: a run's note says that a row is meant to be as it is from this run on, and its trend's baseline begins anew there.
+import * as api from "../api.js";
+import {element} from "../dom.js";
+import {utc} from "../format.js";
+import {bdi, button, notice, problem} from "../parts.js";
+import {field, chooser, nextDay} from "./filters.js";
+import {versionOf} from "./trend-words.js";
+
+const PAGES = 5;
+const NOTES_MOST = 30; // notes that are read to find one
+const noteOf = (id) => `/api/v1/runs/${encodeURIComponent(id)}/note`;
+
+/** The good runs behind a point, oldest first. */
+async function runsOf(point, trend, signal) {
+  const query = {device: trend.device.id, driver: point.driver, cuda: point.cuda, sizes: trend.sizes, since: point.day, until: nextDay(point.day), limit: 200};
+  if (["measured", "imported", "replayed"].includes(trend.source)) query.source = trend.source;
+  const found = [];
+  for (let page = 0, cursor = null; page < PAGES && (page === 0 || cursor); page++) {
+    const {items, next} = await api.get(api.address("/api/v1/runs", {...query, cursor}), {signal});
+    found.push(...items.filter((run) => run.driver === point.driver && run.cuda === point.cuda));
+    cursor = next;
+  }
+  return found.reverse();
+}
+
+const accepts = (note, trend) => note.accepted.some((item) => item.kernel === trend.kernel && item.state === trend.state);
+
+/** The note that accepted this point's change, or null. */
+export async function noteBehind(point, trend, signal) {
+  const first = await api.get(noteOf(point.newest_run), {signal});
+  if (accepts(first, trend)) return first;
+  for (const run of (await runsOf(point, trend, signal)).slice(0, NOTES_MOST)) {
+    const note = await api.get(noteOf(run.id), {signal});
+    if (accepts(note, trend)) return note;
+  }
+  return null;
+}
+
+function conflict(error) {
+  return error.status === 412 ? notice(null, element("p", {}, "Somebody else wrote this run's note meanwhile. Their words have been added above yours; look at them, then accept again.")) : problem(error);
+}
+
+function already(note, trend) {
+  const others = note.accepted.filter((item) => item.kernel !== trend.kernel || item.state !== trend.state);
+  return others.length === 0 ? null : element("p", {class: "hint"}, `This run's note accepts already: ${others.map((item) => `${item.kernel} ${item.state}`).join(", ")}. That stays.`);
+}
+
+/** Asks from which run on, and why; done() is called when it is stored. */
+export async function acceptForm(shell, point, trend, place, done) {
+  const close = button("Not now", () => place.replaceChildren(), {class: "quiet"});
+  const title = element("h2", {tabindex: "-1"}, `Accept the change of ${point.day} UTC`);
+  const body = element("div", {});
+  place.replaceChildren(element("section", {class: "accept card-like", "aria-label": "Accept a change"}, title,
+    element("p", {class: "lead"}, `From the chosen run on, ${trend.kernel} ${trend.state} is held against what follows, not against what was before (${versionOf(point)}). Say why, for those who ask later.`), body, close));
+  title.focus();
+  try {
+    const runs = await runsOf(point, trend, shell.signal);
+    if (runs.length === 0) throw new api.ApiError({code: "not_found", message: "No run of that day is there any more.", next_action: "Reload the trend."}, 404);
+    form(shell, runs, trend, body, done);
+  } catch (error) {
+    if (error.name === "AbortError") return;
+    body.replaceChildren(problem(error));
+  }
+}
+
+function form(shell, runs, trend, body, done) {
+  const which = chooser("run", runs.map((run) => [run.id, `run ${run.id}, ${utc(run.date)}`]), runs[0].id);
+  const text = element("textarea", {name: "text", rows: "3", maxlength: "4096", dir: "auto"});
+  const told = element("div", {role: "status"});
+  const save = element("button", {class: "primary"}, "Accept from this run on");
+  const made = element("form", {class: "accept-form"}, field("From which run on", which), field("Note", text), told, element("div", {class: "buttons"}, save));
+  let current = null;
+  const load = async (keep) => {
+    current = null;
+    const loaded = await api.getTagged(noteOf(which.value), shell);
+    const mine = text.value;
+    text.value = keep && mine !== loaded.body.text ? [loaded.body.text, mine].filter(Boolean).join("\n") : loaded.body.text;
+    current = loaded;
+    return already(loaded.body, trend);
+  };
+  const show = async (keep, before = null) => {
+    try {
+      const more = await load(keep);
+      told.replaceChildren(...[before, more].filter(Boolean));
+    } catch (error) {
+      if (error.name !== "AbortError") told.replaceChildren(...[before, problem(error)].filter(Boolean));
+    }
+  };
+  which.addEventListener("change", () => show(false));
+  made.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    if (current === null) return;
+    save.disabled = true;
+    const {body: note, etag} = current;
+    const accepted = accepts(note, trend) ? note.accepted : [...note.accepted, {kernel: trend.kernel, state: trend.state}];
+    try {
+      await api.send("PUT", noteOf(which.value), {text: text.value, accepted}, {"If-Match": etag}, shell);
+      done(which.value);
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      if (error.status === 412) await show(true, conflict(error));
+      else told.replaceChildren(conflict(error));
+    } finally {
+      save.disabled = false;
+    }
+  });
+  body.replaceChildren(made);
+  show(false);
+}
+
+/** The accepted changes among the points, with their notes. */
+export async function acceptedList(shell, points, trend) {
+  const accepted = points.filter((point) => point.accepted).slice(-10).reverse();
+  if (accepted.length === 0) return null;
+  const items = await Promise.all(accepted.map(async (point) => {
+    const note = await noteBehind(point, trend, shell.signal);
+    const when = element("span", {class: "when"}, `${point.day} UTC`);
+    if (note === null) return element("li", {}, when, element("span", {class: "hint"}, "Its note has been taken back or cannot be found."));
+    return element("li", {}, when, element("span", {class: "note-text"}, note.text === "" ? element("span", {class: "hint"}, "without a word") : bdi(note.text)),
+      element("span", {class: "hint"}, element("a", {href: shell.link("run", {run: note.run})}, `run ${note.run}`), note.principal ? ", " : "", note.principal ? bdi(note.principal) : "", note.changed_at ? `, ${utc(note.changed_at)}` : ""));
+  }));
+  return element("section", {class: "accepted"}, element("h2", {}, "Accepted changes"), element("ul", {class: "note-list"}, ...items));
+}

@@ -1,0 +1,77 @@
+// A trend's quantities and verdicts in words and digits.
+import {NONE} from "../format.js";
+
+const PREFIXES = [[1e18, "E"], [1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"]];
+const DIGITS = 5; // a change of one part in a thousand is to be seen
+
+export const METRICS = {
+  time_s: {name: "time of a launch", unit: "s", prefixed: true, better: "lower"},
+  value: {name: "rate", unit: "B/s", prefixed: true, better: "higher"},
+  dram_bytes: {name: "DRAM bytes of a launch", unit: "B", prefixed: true, better: "lower"},
+  dram_per_ask: {name: "DRAM bytes over asked bytes", unit: "", prefixed: false, better: "lower"},
+  percent_of_ceiling: {name: "DRAM rate, of the copy ceiling", unit: "%", prefixed: false, better: "higher"},
+};
+
+/** The metrics that the API knows for a kernel or ceiling of its catalogue. */
+export const metricsOf = (unit) => (unit.kind === "kernel" ? ["time_s", "dram_bytes", "dram_per_ask", "percent_of_ceiling"] : ["value", "dram_bytes", "dram_per_ask"]);
+
+/** {name, unit, prefixed} of a metric of a unit: what a ceiling's value counts depends on the ceiling. */
+export function quantity(metric, kind) {
+  const known = METRICS[metric] ?? {name: metric, unit: "", prefixed: false};
+  return metric === "value" && kind === "compute_ceiling" ? {...known, unit: "FLOP/s"} : known;
+}
+
+/** The prefix for values around this one: {size, text}. */
+export function prefixFor(value, {unit, prefixed}) {
+  const magnitude = Math.abs(value);
+  const [size, prefix] = !prefixed || magnitude === 0 ? [1, ""] : PREFIXES.find(([size]) => magnitude >= 0.999995 * size) ?? PREFIXES.at(-1);
+  return {size, text: `${prefix}${unit}`};
+}
+
+/** A bare number: four decimals where that says enough. */
+const plain = (value) => (Math.abs(value) >= 0.1 || value === 0 ? value.toFixed(4) : value.toPrecision(DIGITS - 1));
+
+/** Five significant digits with the unit; what has no prefix, with a fixed number of decimals. */
+export function exact(value, of) {
+  if (value === null) return NONE;
+  const {size, text} = prefixFor(value, of);
+  if (!of.prefixed) return text === "" ? plain(value) : `${value.toFixed(2)} ${text}`;
+  const number = value === 0 ? "0" : (value / size).toPrecision(DIGITS);
+  return `${number} ${text}`;
+}
+
+/** "46.598 to 47.731 µs": one unit for both where one prefix fits both. */
+export function range(low, high, of) {
+  if (low === null || high === null) return NONE;
+  const unit = prefixFor(high, of);
+  const [from, to] = [exact(low, of), exact(high, of)];
+  return unit.text !== "" && unit.text === prefixFor(low, of).text ? `${from.slice(0, -unit.text.length - 1)} to ${to}` : `${from} to ${to}`;
+}
+
+/** A change of a value against what it was, in percent with its sign. */
+export function change(value, before) {
+  if (value === null || !before) return NONE;
+  const percent = 100 * (value / before - 1);
+  const digits = Math.abs(percent).toFixed(2);
+  return `${Number(digits) === 0 ? "" : percent > 0 ? "+" : "−"}${digits} %`;
+}
+
+/** "accepted", "unknown", "none" (no band), "outside" or "inside". */
+export function kindOf(point) {
+  if (point.median === null) return "unknown";
+  if (point.accepted) return "accepted";
+  if (point.band === null) return "none";
+  return point.outside ? "outside" : "inside";
+}
+
+/** What a point says of itself, in a sentence. */
+export function verdict(point) {
+  const why = point.why.band ? `No band: ${point.why.band}.` : "";
+  if (point.median === null) return `No value: ${point.why.median}.`;
+  if (point.accepted) return `An accepted change: the baseline begins anew here. ${why}`.trim();
+  if (point.band === null) return why;
+  if (!point.outside) return "Inside its band.";
+  return point.median > point.band.high ? "Above its band." : "Below its band.";
+}
+
+export const versionOf = (point) => `driver ${point.driver ?? "unknown"}, CUDA ${point.cuda ?? "unknown"}`;

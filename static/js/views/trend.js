@@ -1,0 +1,186 @@
+// Trend, #view=trend&device=…&kernel=…&state=…&metric=…: one quantity of one row of one device over days, with its noise band.
+import * as api from "../api.js";
+import {element, svgElement} from "../dom.js";
+import {bdi, button, definitions, empty, longMark, notice} from "../parts.js";
+import {SIZES, SOURCES, chooser, dayInput, deviceLabel, distinct, field, knownDevices, nothingYet, read, region, suggested, watch} from "./filters.js";
+import {acceptForm, acceptedList} from "./trend-accept.js";
+import {SHAPES, trendChart} from "./trend-chart.js";
+import {trendKey, trendTable} from "./trend-table.js";
+import {METRICS, change, exact, kindOf, metricsOf, quantity, range, verdict} from "./trend-words.js";
+
+export const css = "/css/history.css";
+
+const NAMES = ["device", "kernel", "state", "metric", "sizes", "source", "driver", "cuda", "since", "until"];
+const STATES = [["warm", "warm"], ["cold", "cold"], ["mixed", "mixed (imported)"]];
+
+/** A shape of the key, as the chart draws it. */
+function shape(kind) {
+  const svg = svgElement("svg", {width: "18", height: "16", viewBox: "-9 -8 18 16", "aria-hidden": "true"});
+  const colours = SHAPES[kind] ?? {};
+  const paths = {circle: "M-5,0a5,5 0 1,0 10,0a5,5 0 1,0 -10,0z", diamond: "M0,-7L5,0L0,7L-5,0z", square: "M-5,-5h10v10h-10z"};
+  if (kind === "band") svg.append(svgElement("rect", {x: "-9", y: "-6", width: "18", height: "12", fill: "var(--band)"}));
+  else if (kind === "rule") svg.append(svgElement("path", {d: "M0,-8V8", stroke: "var(--muted)", "stroke-dasharray": "4 3"}));
+  else if (kind === "spread") svg.append(svgElement("path", {d: "M0,-8V8", stroke: "var(--join)"}));
+  else svg.append(svgElement("path", {d: paths[colours.symbol], fill: colours.fill, stroke: colours.stroke, "stroke-width": "1.8"}));
+  return svg;
+}
+
+function controls(state, devices, units) {
+  const versions = devices.find((device) => device.id === state.device)?.versions ?? [];
+  const group = (label, kinds) => ({label, options: units.filter((unit) => kinds.includes(unit.kind)).map((unit) => [unit.id, unit.title])});
+  const unit = units.find((one) => one.id === state.kernel);
+  return element("form", {class: "toolbar many", "aria-label": "Which trend"},
+    field("Device", chooser("device", devices.map((device) => [device.id, deviceLabel(device, devices)]), state.device), {broad: true}),
+    field("Kernel or ceiling", chooser("kernel", [group("kernels", ["kernel"]), group("ceilings", ["memory_ceiling", "compute_ceiling"])], state.kernel)),
+    field("Cache", chooser("state", STATES, state.state)),
+    field("Quantity", chooser("metric", (unit ? metricsOf(unit) : Object.keys(METRICS)).map((metric) => [metric, METRICS[metric].name]), state.metric), {broad: true}),
+    field("Sizes", chooser("sizes", SIZES, state.sizes)),
+    field("Source", chooser("source", SOURCES, state.source), {broad: true}),
+    field("Driver", suggested("driver", distinct(versions.map((version) => version.driver)), state.driver)),
+    field("CUDA", suggested("cuda", distinct(versions.map((version) => version.cuda)), state.cuda)),
+    field("Since day (UTC)", dayInput("since", state.since)),
+    field("Before day (UTC)", dayInput("until", state.until)));
+}
+
+/** What the reader asked for, and where they did not say, what there is most likely something of. */
+function complete(params, devices, units) {
+  const state = read(params, NAMES);
+  state.device ||= devices[0]?.id ?? "";
+  state.kernel ||= units[0].id;
+  state.state ||= "warm";
+  state.sizes ||= "course";
+  settleMetric(state, units);
+  return state;
+}
+
+/** A metric that the chosen row has. */
+function settleMetric(state, units) {
+  const unit = units.find((one) => one.id === state.kernel);
+  if (unit && !metricsOf(unit).includes(state.metric)) state.metric = metricsOf(unit)[0];
+}
+
+function summary(trend, of) {
+  const count = (kind) => trend.points.filter((point) => kindOf(point) === kind).length;
+  const runs = trend.points.reduce((all, point) => all + point.runs, 0);
+  const parts = [`${trend.points.length} ${trend.points.length === 1 ? "point" : "points"} of ${runs.toLocaleString("en-US")} runs, ${trend.points[0].day} to ${trend.points.at(-1).day} (UTC).`];
+  parts.push(count("outside") === 0 ? "None is outside of its band." : `${count("outside")} outside of ${count("outside") === 1 ? "its" : "their"} band.`);
+  if (count("accepted") > 0) parts.push(`${count("accepted")} accepted.`);
+  const without = trend.points.filter((point) => point.band === null && point.median !== null);
+  if (without.length === trend.points.length) parts.push(`There is no band yet: ${without.at(-1).why.band}.`);
+  else if (without.length > 0) parts.push(`${without.length} without a band, for want of baseline runs.`);
+  if (METRICS[trend.metric]?.better) parts.push(`${of.better === "lower" ? "Lower" : "Higher"} is better.`);
+  return element("p", {class: "lead said", role: "status"}, parts.join(" "));
+}
+
+function detail(shell, point, of, accept) {
+  const facts = definitions([
+    ["median", exact(point.median, of)],
+    ["least to most", point.median === null ? null : point.min === point.max ? "one value" : range(point.min, point.max, of)],
+    ["runs", point.used === point.runs ? String(point.runs) : `${point.used} of ${point.runs} used`],
+    ["driver", point.driver === null ? point.why.driver : bdi(point.driver)],
+    ["CUDA", point.cuda === null ? point.why.cuda : bdi(point.cuda)],
+    ["band before it", point.band === null ? null : range(point.band.low, point.band.high, of)],
+    ["its middle", point.band === null ? null : `${exact(point.band.median, of)} (${point.band.runs} runs)`],
+    ["against it", point.band === null ? null : change(point.median, point.band.median)]]);
+  return [element("h2", {}, `${point.day} UTC`), facts, element("p", {class: "advice"}, verdict(point)),
+    element("div", {class: "buttons"}, element("a", {class: "button", href: shell.link("run", {run: point.newest_run})}, `Newest run: ${point.newest_run}`),
+      point.outside ? button("Accept this change …", () => accept(point)) : "")];
+}
+
+function nothing(shell, state, trend) {
+  const words = state.source === "" ? "Replayed runs are no history: they are shown when they are asked for." : "Choose another row, state, device or other days.";
+  return [empty("No point in this trend", element("p", {}, `No good run of ${trend.kernel} ${trend.state}, ${trend.sizes} sizes, between ${trend.since} and ${trend.until} (UTC). ${words}`),
+    state.source === "" ? element("p", {}, element("a", {href: shell.link("trend", {...state, source: "any"})}, "Show replayed runs too")) : null)];
+}
+
+export async function show(root, params, shell) {
+  const [devices, {items: units}] = await Promise.all([knownDevices(shell.signal), api.get("/api/v1/kernels", shell)]);
+  const title = element("h1", {}, "Trend");
+  const head = [title, element("p", {class: "lead"}, "One quantity of one row over days, held against the noise of the runs before it.")];
+  if (devices.length === 0) {
+    root.replaceChildren(...head, nothingYet(shell));
+    return null;
+  }
+  const state = complete(params, devices, units);
+  const place = element("div", {class: "trend-place"});
+  const accepting = element("div", {class: "accepting"});
+  const formPlace = element("div", {});
+  let draw = null;
+  const refresh = region(shell, place, async (signal) => {
+    draw = null;
+    const trend = await api.get(api.address("/api/v1/trend", state), {signal});
+    shell.title(`${trend.kernel} ${trend.state}, trend`);
+    if (trend.points.length === 0) return nothing(shell, state, trend);
+    const shown = body(shell, trend, units, accepted);
+    draw = shown.draw;
+    return shown.nodes;
+  });
+  async function accepted(point, trend) {
+    await acceptForm(shell, point, trend, accepting, async (run) => {
+      accepting.replaceChildren(notice("good", element("p", {role: "status"}, `Accepted from run ${run} on: the band begins anew there.`)));
+      await refresh();
+      draw?.();
+    });
+  }
+  const fill = () => {
+    const form = controls(state, devices, units);
+    watch(form, async (name, value) => {
+      state[name] = value;
+      settleMetric(state, units);
+      shell.setParameters(state);
+      accepting.replaceChildren();
+      if (name === "device" || name === "kernel") refill(name);
+      await refresh();
+      draw?.();
+    });
+    formPlace.replaceChildren(form);
+  };
+  const refill = (name) => {
+    fill();
+    formPlace.querySelector(`[name="${name}"]`).focus();
+  };
+  fill();
+  await refresh();
+  root.replaceChildren(...head, formPlace, accepting, place);
+  draw?.();
+  return {redraw: () => draw?.()};
+}
+
+/** {nodes, draw}: the chart needs to stand on the page before it can be drawn to fit. */
+function body(shell, trend, units, accept) {
+  const unit = units.find((one) => one.id === trend.kernel);
+  const of = quantity(trend.metric, unit?.kind);
+  const place = element("div", {class: "trend-chart"});
+  const side = element("div", {class: "trend-detail"}, element("p", {class: "hint"}, "Point at the chart, tap it, or go through it with the arrow keys."));
+  const notes = element("div", {});
+  const rules = element("p", {class: "hint rules"});
+  let chosen = trend.points.findLastIndex((point) => point.outside);
+  if (chosen < 0) chosen = trend.points.length - 1;
+  const choose = (index) => {
+    chosen = index;
+    side.replaceChildren(...detail(shell, trend.points[index], of, (point) => accept(point, trend)));
+  };
+  let chart = null;
+  const draw = () => {
+    const width = Math.floor(place.clientWidth);
+    if (width < 50) return;
+    chart = trendChart(trend.points, of, width, (item) => choose(item.index));
+    place.replaceChildren(chart ? chart.svg : empty("No value", element("p", {}, `No point has one: ${trend.points[0].why.median}.`)));
+    rules.textContent = chart && chart.rules.length > 0 ? `Changes: ${chart.rules.map((rule) => `${rule.x.toISOString().slice(0, 10)} ${rule.text}`).join("; ")}${chart.shortened ? "; only the first day of each driver is marked" : ""}.` : "";
+    chart?.chooseIndex(chosen);
+  };
+  const table = trendTable(shell, trend.points, of, (point) => {
+    choose(trend.points.indexOf(point));
+    chart?.chooseIndex(chosen);
+    place.scrollIntoView({block: "nearest"});
+  });
+  const only = element("input", {type: "checkbox"});
+  only.addEventListener("change", () => table.classList.toggle("only-outside", only.checked));
+  acceptedList(shell, trend.points, trend).then((list) => { if (list) notes.replaceChildren(list); }, (error) => { if (error.name !== "AbortError") notes.replaceChildren(notice("bad", element("p", {}, `The notes of accepted changes cannot be read: ${error.message}`))); });
+  const mark = trend.source === "replayed" ? longMark({source: "replayed", recorded_at: null}) : null;
+  const title = element("h2", {class: "trend-title"}, `${unit?.title ?? trend.kernel}, ${trend.state}: ${of.name}`, element("span", {class: "second"}, bdi(trend.device.name), ` ${trend.sizes} sizes, `, bdi(trend.device.id)));
+  const nodes = [title, mark, summary(trend, of),
+    element("div", {class: "chart-and-list"}, element("figure", {class: "chart"}, place, trendKey(shape), rules), side), notes,
+    element("section", {}, element("div", {class: "list-head"}, element("h2", {}, "The same as a table"), element("label", {class: "check"}, only, " only points outside of their band")), table)];
+  return {nodes: nodes.filter(Boolean), draw};
+}
