@@ -54,6 +54,13 @@ async function read(response, how) {
 /** GET, as JSON. */
 export const get = async (path, {signal} = {}) => read(await ask("GET", path, {signal}), "json");
 
+/** What /readyz says; that nothing can be measured now is an answer too. */
+export async function readiness({signal} = {}) {
+  const token = sessionStorage.getItem(TOKEN);
+  const response = await fetch("/readyz", {signal, cache: "no-cache", headers: token ? {Authorization: `Bearer ${token}`} : {}});
+  return read(response, "json");
+}
+
 /** GET, as text. */
 export const getText = async (path, {signal} = {}) => read(await ask("GET", path, {signal}), "text");
 
