@@ -5,6 +5,8 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -20,7 +22,7 @@ struct ctl_options {
     const char *url, *unix_path, *token_file, *timeout;
     const char *sizes, *cache, *kernels, *device, *note, *on_interrupt, *idempotency_key, *predict;
     const char *state, *limit, *driver, *cuda, *suite, *source, *counters, *outcome, *since, *until;
-    const char *kernel, *metric, *text, *accept, *fail_on;
+    const char *kernel, *metric, *text, *accept, *fail_on, *output;
     bool json, csv, table, wait, no_counters, help, version;
     const char *command, *argument, *second;
 };
@@ -40,6 +42,9 @@ void ctl_http_free(struct ctl_http *http); /* accepts NULL */
  * with a JSON object that is no error is an answer too (readiness). */
 int ctl_http_send(struct ctl_http *http, const char *method, const char *path, const char *body,
                   const char *idempotency_key, struct rl_buf *out, long *ret_status, struct rl_err *err);
+/* GET, the answer's bytes written to file as they come: --timeout is how long nothing may come, not how long it may
+ * take. *ret_bytes is what was written, also after an error; -1 whenever that is not the whole answer. */
+int ctl_http_save(struct ctl_http *http, const char *path, FILE *file, uint64_t *ret_bytes, struct rl_err *err);
 /* GET and parse. */
 int ctl_http_get_json(struct ctl_http *http, const char *path, json_t **ret, struct rl_err *err);
 /* An answer's bytes as the JSON object that they must be, a new reference; else RL_E_UNREACHABLE. */
@@ -51,8 +56,8 @@ void ctl_query(struct rl_buf *path, const char *name, const char *value);
 void ctl_catch_interrupt(void);
 bool ctl_interrupted(void);
 
-/* ---- ctl_submit.c, ctl_list.c, ctl_history.c, ctl_compare.c: the commands. They return the exit code, or -1 with err.
- * ---- */
+/* ---- ctl_submit.c, ctl_list.c, ctl_history.c, ctl_compare.c, ctl_export.c: the commands. They return the exit code,
+ * or -1 with err. ---- */
 int ctl_submit(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
 int ctl_cancel(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
 int ctl_jobs(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
@@ -65,6 +70,8 @@ int ctl_history(struct ctl_http *http, const struct ctl_options *options, struct
 int ctl_trend(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
 int ctl_note(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
 int ctl_compare(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
+int ctl_export(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
+int ctl_predictions(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
 
 /* GET, and the answer printed as it is. */
 int ctl_print_answer(struct ctl_http *http, const char *path, struct rl_err *err);

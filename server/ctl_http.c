@@ -55,6 +55,28 @@ static size_t on_data(char *data, size_t size, size_t count, void *arg)
     return rl_buf_add(arg, data, size * count) == 0 ? size * count : 0;
 }
 
+struct saved { /* an answer on its way to a file; one that is an error stays in memory */
+    CURL *curl;
+    FILE *file;
+    struct rl_buf error;
+    uint64_t bytes;
+    int write_error; /* errno of a failed write; 0 */
+};
+
+static size_t on_saved(char *data, size_t size, size_t count, void *arg)
+{
+    struct saved *saved = arg;
+    long status = 0;
+    curl_easy_getinfo(saved->curl, CURLINFO_RESPONSE_CODE, &status);
+    if (status != 200)
+        return rl_buf_add(&saved->error, data, size * count) == 0 ? size * count : 0;
+    size_t written = fwrite(data, 1, size * count, saved->file);
+    saved->bytes += written;
+    if (written < size * count)
+        saved->write_error = errno != 0 ? errno : EIO;
+    return written;
+}
+
 static int read_token(struct ctl_http *http, const char *path, struct rl_err *err)
 {
     char line[TOKEN_MAX + 2];
@@ -308,6 +330,61 @@ int ctl_http_send(struct ctl_http *http, const char *method, const char *path, c
         answered |= status == 503 && out->len > 0 && strncmp(out->data, "{\"error\"", 8) != 0 && out->data[0] == '{';
     }
     return answered ? 0 : error_of(http, status, out, err);
+}
+
+static int save_failed(const struct ctl_http *http, const struct saved *saved, CURLcode code, struct rl_err *err)
+{
+    if (saved->write_error != 0)
+        return rl_fail(err, RL_E_IO, NULL, "What was exported cannot be written: %s.", strerror(saved->write_error));
+    if (saved->bytes == 0) {
+        not_answered(http, code, err);
+        return -1;
+    }
+    if (code == CURLE_OPERATION_TIMEDOUT)
+        return rl_fail(err, RL_E_UNREACHABLE, NULL,
+                       "rooflined at %s sent nothing for %" PRId64 " s (--timeout) in the middle of its answer.",
+                       http->where, http->timeout_s);
+    return rl_fail(err, RL_E_UNREACHABLE, NULL, "rooflined at %s ended the connection in the middle of its answer: %s.",
+                   http->where, http->error[0] != '\0' ? http->error : curl_easy_strerror(code));
+}
+
+int ctl_http_save(struct ctl_http *http, const char *path, FILE *file, uint64_t *ret_bytes, struct rl_err *err)
+{
+    struct saved saved = {.curl = http->curl, .file = file};
+    struct rl_buf url;
+    long status = 0;
+    int result = -1;
+    *ret_bytes = 0;
+    rl_buf_init(&saved.error, ANSWER_MAX);
+    rl_buf_init(&url, 65536);
+    rl_buf_printf(&url, "%s%s", http->base, path);
+    struct curl_slist *headers = headers_of(http, false, NULL, err);
+    if (headers == NULL)
+        goto out;
+    http->error[0] = '\0';
+    curl_easy_setopt(http->curl, CURLOPT_URL, url.data);
+    curl_easy_setopt(http->curl, CURLOPT_HTTPGET, 1L);
+    curl_easy_setopt(http->curl, CURLOPT_HTTPHEADER, headers);
+    curl_easy_setopt(http->curl, CURLOPT_TIMEOUT, 0L);
+    curl_easy_setopt(http->curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
+    curl_easy_setopt(http->curl, CURLOPT_LOW_SPEED_TIME, (long)http->timeout_s);
+    curl_easy_setopt(http->curl, CURLOPT_WRITEFUNCTION, on_saved);
+    curl_easy_setopt(http->curl, CURLOPT_WRITEDATA, &saved);
+    CURLcode code = curl_easy_perform(http->curl);
+    curl_easy_getinfo(http->curl, CURLINFO_RESPONSE_CODE, &status);
+    result = code != CURLE_OK ? save_failed(http, &saved, code, err)
+             : status == 200  ? 0
+                              : error_of(http, status, &saved.error, err);
+    *ret_bytes = saved.bytes;
+    /* as ctl_http_send wants it */
+    curl_easy_setopt(http->curl, CURLOPT_TIMEOUT, (long)http->timeout_s);
+    curl_easy_setopt(http->curl, CURLOPT_LOW_SPEED_TIME, 0L);
+    curl_easy_setopt(http->curl, CURLOPT_WRITEFUNCTION, on_data);
+out:
+    curl_slist_free_all(headers);
+    rl_buf_free(&url);
+    rl_buf_free(&saved.error);
+    return result;
 }
 
 int ctl_http_parse(const struct ctl_http *http, const struct rl_buf *out, json_t **ret, struct rl_err *err)

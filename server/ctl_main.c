@@ -19,7 +19,9 @@ enum {
     TREND = 512,
     COMPARE = 1024,
     NOTE = 2048,
-    ALL = 4095,
+    EXPORT = 4096,
+    PREDICTIONS = 8192,
+    ALL = 16383,
 };
 
 static const struct command {
@@ -36,6 +38,8 @@ static const struct command {
     {"runs", RUNS, NULL, "list runs, newest first", ctl_runs},
     {"show", SHOW, "RUN", "a run as table, JSON or CSV", ctl_show},
     {"note", NOTE, "RUN", "a run's note; with --text, write it", ctl_note},
+    {"predictions", PREDICTIONS, "RUN", "how a run's predictions came out", ctl_predictions},
+    {"export", EXPORT, NULL, "a selection of runs, whole, as JSON or CSV", ctl_export},
     {"history", HISTORY, NULL, "devices, drivers and CUDA versions by day", ctl_history},
     {"trend", TREND, NULL, "a row of a device over days, with its noise band", ctl_trend},
     {"compare", COMPARE, "BASE HEAD", "whether HEAD differs from BASE", ctl_compare},
@@ -57,13 +61,13 @@ static const struct option {
     {"timeout", "SECONDS", ALL, AT(timeout), "wait so long for each answer of the daemon (default " CTL_TIMEOUT_S ")"},
     {"json", NULL, ALL & ~(unsigned)(CANCEL | TRANSCRIPT), AT(json), "print the daemon's JSON as it is"},
     {"wait", NULL, SUBMIT, AT(wait), "follow the job to its end and print the table"},
-    {"sizes", "SIZES", SUBMIT | RUNS | TREND | COMPARE, AT(sizes),
+    {"sizes", "SIZES", SUBMIT | RUNS | EXPORT | TREND | COMPARE, AT(sizes),
      "course, scaled or, of runs, other: imports of sizes of their own (default: course; of "
      "runs: all)"},
     {"cache", "LIST", SUBMIT, AT(cache), "warm, cold or warm,cold (default: both)"},
     {"kernels", "LIST", SUBMIT, AT(kernels), "kernel ids with commas between (default: all ten)"},
     {"no-counters", NULL, SUBMIT, AT(no_counters), "time only: no hardware byte counters"},
-    {"device", "ID", SUBMIT | RUNS | HISTORY | TREND | COMPARE, AT(device),
+    {"device", "ID", SUBMIT | RUNS | EXPORT | HISTORY | TREND | COMPARE, AT(device),
      "a device's id (submit's default: the first)"},
     {"note", "TEXT", SUBMIT, AT(note), "free text kept with the job"},
     {"on-interrupt", "WHAT", SUBMIT, AT(on_interrupt), "fail or retry, when the daemon or node dies (default: fail)"},
@@ -72,16 +76,18 @@ static const struct option {
     {"state", "STATE", JOBS | SHOW | TREND, AT(state),
      "jobs: queued, running, done, failed, cancelled, interrupted; show: warm, cold or mixed "
      "(default: all there are); trend: default warm"},
-    {"driver", "VERSION", RUNS | TREND, AT(driver), "runs with this driver; unknown: those of which it is not known"},
-    {"cuda", "VERSION", RUNS | TREND, AT(cuda), "runs with this CUDA version"},
-    {"suite", "SUITE", RUNS | TREND | COMPARE, AT(suite), "verify, or import: rows of other kernels than the ten"},
-    {"source", "SOURCE", RUNS | HISTORY | TREND | COMPARE, AT(source),
+    {"driver", "VERSION", RUNS | EXPORT | TREND, AT(driver),
+     "runs with this driver; unknown: those of which it is not known"},
+    {"cuda", "VERSION", RUNS | EXPORT | TREND, AT(cuda), "runs with this CUDA version"},
+    {"suite", "SUITE", RUNS | EXPORT | TREND | COMPARE, AT(suite),
+     "verify, or import: rows of other kernels than the ten"},
+    {"source", "SOURCE", RUNS | EXPORT | HISTORY | TREND | COMPARE, AT(source),
      "measured, replayed, imported or any, of runs also measured,imported (default: any; elsewhere than in runs: not "
      "replayed)"},
-    {"counters", "WHICH", RUNS, AT(counters), "counter-backed or timed-only"},
-    {"outcome", "OUTCOME", RUNS, AT(outcome), "ok, refused, partial or any (default: ok)"},
-    {"since", "TIME", RUNS | HISTORY | TREND, AT(since), "RFC 3339 or a date, inclusive"},
-    {"until", "TIME", RUNS | HISTORY | TREND, AT(until), "RFC 3339 or a date, exclusive"},
+    {"counters", "WHICH", RUNS | EXPORT, AT(counters), "counter-backed or timed-only"},
+    {"outcome", "OUTCOME", RUNS | EXPORT, AT(outcome), "ok, refused, partial or any (default: ok)"},
+    {"since", "TIME", RUNS | EXPORT | HISTORY | TREND, AT(since), "RFC 3339 or a date, inclusive"},
+    {"until", "TIME", RUNS | EXPORT | HISTORY | TREND, AT(until), "RFC 3339 or a date, exclusive"},
     {"kernel", "ID", TREND, AT(kernel), "a kernel's or ceiling's id"},
     {"metric", "METRIC", TREND, AT(metric),
      "time_s, dram_bytes, dram_per_ask, percent_of_ceiling, or value of a ceiling"},
@@ -90,7 +96,8 @@ static const struct option {
     {"accept", "LIST", NOTE, AT(accept), "with --text: KERNEL:STATE with commas between, the new baseline of trends"},
     {"limit", "N", JOBS | RUNS, AT(limit), "at most N rows"},
     {"table", NULL, SHOW, AT(table), "the ten-row table (default)"},
-    {"csv", NULL, SHOW, AT(csv), "CSV, one line per kernel and cache state"},
+    {"csv", NULL, SHOW | EXPORT, AT(csv), "CSV, one line per kernel and cache state"},
+    {"output", "FILE", EXPORT, AT(output), "write to FILE, whole or not at all (default: standard output)"},
     {"help", NULL, ALL, AT(help), "print this and exit"},
     {"version", NULL, ALL, AT(version), "print the version and exit"},
 };
@@ -180,8 +187,8 @@ static int check_command(const struct ctl_options *ret, uint64_t used, struct rl
     if (ret->command == NULL)
         return rl_fail(
             err, RL_E_USAGE, NULL,
-            "A command is missing: submit, jobs, cancel, transcript, runs, show, note, history, trend, compare, "
-            "devices or ready.");
+            "A command is missing: submit, jobs, cancel, transcript, runs, show, note, predictions, export, history, "
+            "trend, compare, devices or ready.");
     if (command == NULL)
         return rl_fail(err, RL_E_USAGE, NULL, "\"%s\" is not a command.", ret->command);
     for (size_t i = 0; i < OPTION_COUNT; i++)

@@ -31,7 +31,7 @@ static int start(struct routes *routes, const struct http_request *request, enum
     if (route_run_filter(request, &filter, err))
         return -1;
     if (routes->exports >= LIMIT_EXPORTS)
-        return rl_fail(err, RL_E_TOO_MANY_CONNECTIONS, NULL, "%u exports are being sent; that is the limit",
+        return rl_fail(err, RL_E_TOO_MANY_EXPORTS, NULL, "%u exports are being sent, as many as are at once",
                        routes->exports);
     struct sent *sent = calloc(1, sizeof(*sent));
     if (!sent)
