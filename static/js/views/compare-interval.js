@@ -3,7 +3,8 @@ import {svgElement} from "../dom.js";
 
 const LINEAR = 1; // percent: about where the scale turns from linear to logarithmic, the least change that counts
 const TICKS = [0, 1, 3, 10, 30, 100, 300, 1000, 10000];
-const [WIDTH, HEIGHT, PAD] = [280, 26, 12];
+const [WIDTH, HEIGHT, PAD] = [280, 34, 12];
+const MIDDLE = 11; // of the interval; the runs' own spread is below it
 const LEAST = 3; // percent: the scale reaches at least that far
 
 const bend = (percent) => Math.asinh(percent / LINEAR);
@@ -11,7 +12,8 @@ const percentOf = (ratio) => 100 * (ratio - 1);
 
 /** One scale for all of these: {x(ratio), ticks}. measures: {ratio, interval: {low, high}}; a null has no place. */
 export function scaleOf(measures) {
-  const values = measures.flatMap(({ratio, interval}) => [ratio, interval.low, interval.high]).filter((value) => value !== null).map((ratio) => Math.abs(percentOf(ratio)));
+  const quartiles = (measure) => ["base_p25", "base_p75", "head_p25", "head_p75"].map((name) => (measure.base && measure[name] !== null ? measure[name] / measure.base : null));
+  const values = measures.flatMap((measure) => [measure.ratio, measure.interval.low, measure.interval.high, ...quartiles(measure)]).filter((value) => value !== null).map((ratio) => Math.abs(percentOf(ratio)));
   const reach = bend(Math.max(LEAST, ...values) * 1.08);
   const x = (ratio) => WIDTH / 2 + (bend(percentOf(ratio)) / reach) * (WIDTH / 2 - PAD);
   const within = TICKS.filter((tick) => bend(tick) <= reach);
@@ -45,15 +47,19 @@ export function mark(shape) {
 }
 
 /** Band of ±1 percent, interval with its ends, ratio by the verdict's shape; words stand beside it, so it is hidden from readers. */
-export function interval({ratio, interval: {low, high}}, scale, shape, change) {
+export function interval(measure, scale, shape, change) {
+  const {ratio, interval: {low, high}} = measure;
   const svg = svgElement("svg", {class: "interval", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, "aria-hidden": "true"});
-  const middle = HEIGHT / 2;
   const [from, to] = [scale.x(1 - change), scale.x(1 + change)];
   svg.append(svgElement("rect", {class: "same-band", x: from.toFixed(1), y: "0", width: (to - from).toFixed(1), height: HEIGHT}), svgElement("path", {class: "zero", d: `M${scale.x(1).toFixed(1)},0V${HEIGHT}`}));
   if (low !== null && high !== null) {
     const [a, b] = [scale.x(low).toFixed(1), scale.x(high).toFixed(1)];
-    svg.append(svgElement("path", {class: "range", d: `M${a},${middle - 5}V${middle + 5}M${a},${middle}H${b}M${b},${middle - 5}V${middle + 5}`}));
+    svg.append(svgElement("path", {class: "range", d: `M${a},${MIDDLE - 5}V${MIDDLE + 5}M${a},${MIDDLE}H${b}M${b},${MIDDLE - 5}V${MIDDLE + 5}`}));
   }
-  if (ratio !== null) svg.append(svgElement("path", {class: `at ${shape}`, d: SHAPES[shape] ?? SHAPES.circle, transform: `translate(${scale.x(ratio).toFixed(1)},${middle})`}));
+  for (const [side, y] of [["base", 25], ["head", 30]]) {
+    const [p25, p75] = [measure[`${side}_p25`], measure[`${side}_p75`]];
+    if (measure.base && p25 !== null && p75 !== null) svg.append(svgElement("path", {class: `spread ${side}`, d: `M${(scale.x(p25 / measure.base) - 0.5).toFixed(1)},${y}H${(scale.x(p75 / measure.base) + 0.5).toFixed(1)}`}));
+  }
+  if (ratio !== null) svg.append(svgElement("path", {class: `at ${shape}`, d: SHAPES[shape] ?? SHAPES.circle, transform: `translate(${scale.x(ratio).toFixed(1)},${MIDDLE})`}));
   return svg;
 }

@@ -1,7 +1,7 @@
 // The two sides: choosing them from what the API lists, and what became of them.
 import {element} from "../dom.js";
 import {bdi} from "../parts.js";
-import {SIZES, SOURCES, chooser, deviceLabel, field} from "./filters.js";
+import {SIZES, SOURCES, SUITES, chooser, deviceLabel, field} from "./filters.js";
 import {sideWords} from "./compare-words.js";
 
 const RUNS = "runs";
@@ -38,18 +38,19 @@ function side(name, label, device, value) {
   return {nodes: [field(label, select, {broad: true}), more], read};
 }
 
-/** The form. submit({base, head, device, sizes, source}) is told when the reader asks; moved(device) when they choose another device. */
+/** The form. submit({base, head, device, sizes, suite, source}) is told when the reader asks; moved(device) when they choose another device. */
 export function sidesForm(state, devices, submit, moved) {
   const device = devices.find((one) => one.id === state.device) ?? null;
   const [base, head] = [side("base", "Base: before", device, state.base), side("head", "Head: after", device, state.head)];
   const which = chooser("device", [["", "that of the runs"], ...devices.map((one) => [one.id, deviceLabel(one, devices)])], state.device);
   which.addEventListener("change", () => moved(which.value));
   const form = element("form", {class: "toolbar many compare-form", "aria-label": "What to compare"}, field("Device", which, {broad: true}), ...base.nodes, ...head.nodes,
-    field("Sizes", chooser("sizes", [["", "as the runs, else course"], ...SIZES], state.sizes), {broad: true}), field("Source", chooser("source", SOURCES, state.source), {broad: true}),
+    field("Sizes", chooser("sizes", [["", "as the runs, else course"], ...SIZES], state.sizes), {broad: true}), field("Suite", chooser("suite", [["", SUITES[0][1]], SUITES[1]], state.suite)),
+    field("Source", chooser("source", SOURCES, state.source), {broad: true}),
     element("div", {class: "buttons"}, element("button", {class: "primary"}, "Compare")));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    submit({base: base.read(), head: head.read(), device: which.value, sizes: form.elements.sizes.value, source: form.elements.source.value});
+    submit({base: base.read(), head: head.read(), device: which.value, sizes: form.elements.sizes.value, suite: form.elements.suite.value, source: form.elements.source.value});
   });
   return form;
 }
@@ -62,7 +63,7 @@ function one(shell, name, side) {
   const left = side.left_out.length === 0 ? null : element("div", {class: "left-out"}, element("p", {}, element("strong", {}, `Left out: ${side.left_out.length}`)),
     element("ul", {}, ...side.left_out.map(({id, reason}) => element("li", {}, element("a", {href: shell.link("run", {run: id})}, `run ${id}`), ": ", reason))));
   const count = element("strong", {}, side.runs.length === 1 ? "1 run" : `${side.runs.length} runs`);
-  const older = side.older > 0 ? element("span", {class: "hint"}, ` (${side.older} older ones were not looked at)`) : "";
+  const older = side.older ? element("span", {class: "hint"}, ", the newest") : "";
   const runs = side.runs.length > FOLDED ? element("details", {}, element("summary", {}, count, older), element("p", {}, ...runLinks(shell, side.runs))) : element("p", {}, count, older, side.runs.length > 0 ? ": " : "", ...runLinks(shell, side.runs));
   const drivers = side.drivers === null ? element("p", {class: "second"}, `no driver: ${side.why.drivers}`) : side.label.startsWith("run:") ? element("p", {class: "second"}, "driver ", bdi(side.drivers)) : null;
   return element("section", {class: "side-card", "data-side": name}, element("h3", {}, name === "base" ? "Base" : "Head", ": ", bdi(sideWords(side.label))), drivers, runs, left);

@@ -52,7 +52,7 @@ export function sideWords(label) {
 const quote = (text) => (/^[\w:.,=/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
 /** The command that asks the same. */
-export function command({base, head, device, sizes, source}) {
-  const options = [["--device", device], ["--sizes", sizes], ["--source", source]].filter(([, value]) => value).flatMap(([name, value]) => [name, quote(value)]);
+export function command({base, head, device, suite, sizes, source}) {
+  const options = [["--device", device], ["--suite", suite], ["--sizes", sizes], ["--source", source]].filter(([, value]) => value).flatMap(([name, value]) => [name, quote(value)]);
   return ["rooflinectl", "compare", quote(base), quote(head), ...options, "--fail-on", "slower"].join(" ");
 }

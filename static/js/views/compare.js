@@ -9,7 +9,7 @@ import {knownDevices, nothingYet, read, region} from "./filters.js";
 
 export const css = "/css/history.css";
 
-const ASKED = ["base", "head", "device", "sizes", "source"];
+const ASKED = ["base", "head", "device", "suite", "sizes", "source"];
 const CHOICE = ["verdict", "rowstate", "order"];
 
 function outcome(answer) {
@@ -35,7 +35,7 @@ function explained(answer) {
   const {rules} = answer;
   return element("details", {class: "rules"}, element("summary", {}, "How it is judged, and what ambiguous means"),
     element("p", {}, rules.sentence),
-    element("p", {}, "The shaded band is ±", `${(100 * rules.change).toFixed(0)} %: a change inside of it is none. The bar is the interval that the true ratio lies in. `, element("strong", {}, "Ambiguous"),
+    element("p", {}, "The shaded band is ±", `${(100 * rules.change).toFixed(0)} %: a change inside of it is none. The barred line is the interval that the true ratio lies in; the two thin lines below it are the middle halves of base's runs (upper) and of head's (lower), against base's median. `, element("strong", {}, "Ambiguous"),
       " is neither good nor bad news: the interval is too wide, or lies across the band's edge, so that a change can neither be shown nor be ruled out. More runs a side narrow it: ",
       `${rules.rank_runs_min} are the least for a test of their own; with fewer, the spread of the device's history is used, if it has ${rules.history_min} runs.`));
 }
@@ -67,7 +67,7 @@ async function load(shell, asked, choice, titles, signal) {
   const answer = await api.get(api.address("/api/v1/compare", asked), {signal});
   shell.title(`${sideWords(answer.base.label)} against ${sideWords(answer.head.label)}`);
   const device = answer.rows.length > 0 ? await deviceOf(asked, answer, signal) : null;
-  const trend = device === null ? null : (row) => shell.link("trend", {device, kernel: row.kernel, state: row.state, sizes: asked.sizes, source: asked.source});
+  const trend = device === null ? null : (row) => shell.link("trend", {device, kernel: row.kernel, state: row.state, suite: asked.suite, sizes: asked.sizes, source: asked.source});
   const rows = answer.rows.length === 0 ? [] : comparedRows(answer, titles, choice, (changed) => shell.setParameters(changed), trend);
   return [outcome(answer), machine(answer), ...differences(answer), sides(shell, answer), explained(answer), ...rows, hint(asked, answer)].filter(Boolean);
 }

@@ -7,7 +7,10 @@ const DAY_MS = 86400000;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 export const SOURCES = [["", "measured and imported"], ["measured", "measured here"], ["imported", "imported"], ["replayed", "replayed"], ["any", "all, replayed too"]];
-export const SIZES = [["course", "course"], ["scaled", "scaled"]];
+export const SIZES = [["course", "course"], ["scaled", "scaled"], ["other", "other (imported)"]];
+export const SUITES = [["verify", "verification"], ["import", "other kernels (imported)"]];
+/** What a source left out means, where the API has another default for it. */
+export const HISTORY_SOURCE = "measured,imported";
 
 /** A UTC day as its number; days are compared and counted by it, never by the reader's clock. */
 export const dayNumber = (day) => Date.parse(`${day}T00:00:00Z`) / DAY_MS;

@@ -1,7 +1,7 @@
 // The matrix device × driver × CUDA × day as a table of links: one stop of the Tab key, arrow keys inside.
 import {element} from "../dom.js";
 import {bdi} from "../parts.js";
-import {dayNumber, dayText, nextDay, shortId} from "./filters.js";
+import {HISTORY_SOURCE, dayNumber, dayText, nextDay, shortId} from "./filters.js";
 
 const GAP_DAYS = 4; // so many empty days and more in a row become one narrow column
 const CELLS_MAX = 20000; // of the table; more make the browser slow, so the newest days that fit are shown
@@ -51,7 +51,7 @@ function cellWords(row, cell, isNew) {
 const shown = (number) => (number > 999 ? "999+" : String(number));
 
 function cellLink(shell, row, cell, state, isNew) {
-  const filters = {device: row.device.id, driver: row.driver, cuda: row.cuda, since: cell.day, until: nextDay(cell.day), source: state.source};
+  const filters = {device: row.device.id, driver: row.driver, cuda: row.cuda, since: cell.day, until: nextDay(cell.day), source: state.source || HISTORY_SOURCE};
   const counted = cell.counters === "counter-backed";
   const words = cellWords(row, cell, isNew);
   const large = counted ? shown(cell.counter_backed) : `${shown(cell.timed_only)}t`;
@@ -61,12 +61,11 @@ function cellLink(shell, row, cell, state, isNew) {
 }
 
 /** What each shape means, with the shapes. */
-export function key(source) {
+export function key() {
   const sample = (kind, text, words) => element("span", {class: "sample"}, element("span", {class: `cell ${kind}`, "aria-hidden": "true"}, text), words);
   return element("div", {class: "key matrix-key"},
     sample("counted", "6", "filled square: runs with counters"), sample("timed", "2t", "ring: timed only"), sample("none", "·", "no run"),
-    sample("counted new", "1", "notch: first day under that driver"),
-    source === "" ? element("span", {}, "The list that a cell opens has the replayed runs of that day too, marked as such.") : null);
+    sample("counted new", "1", "notch: first day under that driver"));
 }
 
 function heads(cols) {

@@ -41,7 +41,7 @@ export async function show(root, params, shell) {
     const answer = await api.get(api.address("/api/v1/history", state), {signal});
     const words = sentence(answer);
     if (words === null) return nothing(shell, state);
-    return [words, key(state.source), matrix(shell, answer, state), changes(shell, answer, state)];
+    return [words, key(), matrix(shell, answer, state), changes(shell, answer, state)];
   });
   const form = element("form", {class: "toolbar", "aria-label": "What to show"},
     field("Device", chooser("device", [["", "all devices"], ...devices.map((device) => [device.id, deviceLabel(device, devices)])], state.device)),

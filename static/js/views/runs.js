@@ -2,7 +2,7 @@
 import * as api from "../api.js";
 import {element} from "../dom.js";
 import {button, empty, notice} from "../parts.js";
-import {chooser, dayInput, deviceLabel, distinct, field, knownDevices, nothingYet, read, region, suggested, watch} from "./filters.js";
+import {HISTORY_SOURCE, SIZES, SUITES, chooser, dayInput, deviceLabel, distinct, field, knownDevices, nothingYet, read, region, suggested, watch} from "./filters.js";
 import {Selection} from "./runs-selection.js";
 import {table} from "./runs-table.js";
 
@@ -17,9 +17,9 @@ function filterForm(state, devices) {
     field("Device", chooser("device", [["", "all devices"], ...devices.map((device) => [device.id, deviceLabel(device, devices)])], state.device), {broad: true}),
     field("Driver", suggested("driver", distinct(of.map((version) => version.driver)), state.driver)),
     field("CUDA", suggested("cuda", distinct(of.map((version) => version.cuda)), state.cuda)),
-    field("Suite", chooser("suite", [["", "any"], ["verify", "verify"]], state.suite)),
-    field("Sizes", chooser("sizes", [["", "any"], ["course", "course"], ["scaled", "scaled"]], state.sizes)),
-    field("Source", chooser("source", [["", "any"], ["measured", "measured here"], ["imported", "imported"], ["replayed", "replayed"]], state.source === "any" ? "" : state.source)),
+    field("Suite", chooser("suite", [["", "any"], ...SUITES], state.suite)),
+    field("Sizes", chooser("sizes", [["", "any"], ...SIZES], state.sizes)),
+    field("Source", chooser("source", [["", "any"], [HISTORY_SOURCE, "measured and imported"], ["measured", "measured here"], ["imported", "imported"], ["replayed", "replayed"]], state.source === "any" ? "" : state.source)),
     field("Counters", chooser("counters", [["", "with or without"], ["counter-backed", "counter-backed"], ["timed-only", "timed only"]], state.counters)),
     field("Outcome", chooser("outcome", [["", "ok"], ["refused", "refused"], ["partial", "partial"], ["any", "any"]], state.outcome === "ok" ? "" : state.outcome)),
     field("Since day (UTC)", dayInput("since", state.since)),

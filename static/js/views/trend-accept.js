@@ -7,13 +7,12 @@ import {field, chooser, nextDay} from "./filters.js";
 import {versionOf} from "./trend-words.js";
 
 const PAGES = 5;
-const NOTES_MOST = 30; // notes that are read to find one
 const noteOf = (id) => `/api/v1/runs/${encodeURIComponent(id)}/note`;
 
 /** The good runs behind a point, oldest first. */
 async function runsOf(point, trend, signal) {
-  const query = {device: trend.device.id, driver: point.driver, cuda: point.cuda, sizes: trend.sizes, since: point.day, until: nextDay(point.day), limit: 200};
-  if (["measured", "imported", "replayed"].includes(trend.source)) query.source = trend.source;
+  const query = {device: trend.device.id, suite: trend.suite, driver: point.driver, cuda: point.cuda, sizes: trend.sizes, since: point.day, until: nextDay(point.day), limit: 200};
+  if (trend.source !== "any") query.source = trend.source;
   const found = [];
   for (let page = 0, cursor = null; page < PAGES && (page === 0 || cursor); page++) {
     const {items, next} = await api.get(api.address("/api/v1/runs", {...query, cursor}), {signal});
@@ -24,17 +23,6 @@ async function runsOf(point, trend, signal) {
 }
 
 const accepts = (note, trend) => note.accepted.some((item) => item.kernel === trend.kernel && item.state === trend.state);
-
-/** The note that accepted this point's change, or null. */
-export async function noteBehind(point, trend, signal) {
-  const first = await api.get(noteOf(point.newest_run), {signal});
-  if (accepts(first, trend)) return first;
-  for (const run of (await runsOf(point, trend, signal)).slice(0, NOTES_MOST)) {
-    const note = await api.get(noteOf(run.id), {signal});
-    if (accepts(note, trend)) return note;
-  }
-  return null;
-}
 
 function conflict(error) {
   return error.status === 412 ? notice(null, element("p", {}, "Somebody else wrote this run's note meanwhile. Their words have been added above yours; look at them, then accept again.")) : problem(error);
@@ -108,16 +96,11 @@ function form(shell, runs, trend, body, done) {
   show(false);
 }
 
-/** The accepted changes among the points, with their notes. */
-export async function acceptedList(shell, points, trend) {
-  const accepted = points.filter((point) => point.accepted).slice(-10).reverse();
-  if (accepted.length === 0) return null;
-  const items = await Promise.all(accepted.map(async (point) => {
-    const note = await noteBehind(point, trend, shell.signal);
-    const when = element("span", {class: "when"}, `${point.day} UTC`);
-    if (note === null) return element("li", {}, when, element("span", {class: "hint"}, "Its note has been taken back or cannot be found."));
-    return element("li", {}, when, element("span", {class: "note-text"}, note.text === "" ? element("span", {class: "hint"}, "without a word") : bdi(note.text)),
-      element("span", {class: "hint"}, element("a", {href: shell.link("run", {run: note.run})}, `run ${note.run}`), note.principal ? ", " : "", note.principal ? bdi(note.principal) : "", note.changed_at ? `, ${utc(note.changed_at)}` : ""));
-  }));
+/** The accepted changes of the trend with the notes that accepted them, newest first; null where there is none. */
+export function acceptedList(shell, trend) {
+  if (trend.accepted.length === 0) return null;
+  const items = trend.accepted.toReversed().map(({run, day, note, principal}) => element("li", {}, element("span", {class: "when"}, `${day} UTC`),
+    element("span", {class: "note-text"}, note === "" ? element("span", {class: "hint"}, "without a word") : bdi(note)),
+    element("span", {class: "hint"}, element("a", {href: shell.link("run", {run})}, `run ${run}`), ", by ", bdi(principal))));
   return element("section", {class: "accepted"}, element("h2", {}, "Accepted changes"), element("ul", {class: "note-list"}, ...items));
 }

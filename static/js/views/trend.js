@@ -2,7 +2,7 @@
 import * as api from "../api.js";
 import {element, svgElement} from "../dom.js";
 import {bdi, button, definitions, empty, longMark, notice} from "../parts.js";
-import {SIZES, SOURCES, chooser, dayInput, deviceLabel, distinct, field, knownDevices, nothingYet, read, region, suggested, watch} from "./filters.js";
+import {SIZES, SOURCES, SUITES, chooser, dayInput, deviceLabel, distinct, field, knownDevices, nothingYet, read, region, suggested, watch} from "./filters.js";
 import {acceptForm, acceptedList} from "./trend-accept.js";
 import {SHAPES, trendChart} from "./trend-chart.js";
 import {trendKey, trendTable} from "./trend-table.js";
@@ -10,7 +10,7 @@ import {METRICS, change, exact, kindOf, metricsOf, quantity, range, verdict} fro
 
 export const css = "/css/history.css";
 
-const NAMES = ["device", "kernel", "state", "metric", "sizes", "source", "driver", "cuda", "since", "until"];
+const NAMES = ["device", "kernel", "state", "metric", "suite", "sizes", "source", "driver", "cuda", "since", "until"];
 const STATES = [["warm", "warm"], ["cold", "cold"], ["mixed", "mixed (imported)"]];
 
 /** A shape of the key, as the chart draws it. */
@@ -34,6 +34,7 @@ function controls(state, devices, units) {
     field("Kernel or ceiling", chooser("kernel", [group("kernels", ["kernel"]), group("ceilings", ["memory_ceiling", "compute_ceiling"])], state.kernel)),
     field("Cache", chooser("state", STATES, state.state)),
     field("Quantity", chooser("metric", (unit ? metricsOf(unit) : Object.keys(METRICS)).map((metric) => [metric, METRICS[metric].name]), state.metric), {broad: true}),
+    field("Suite", chooser("suite", [["", SUITES[0][1]], SUITES[1]], state.suite)),
     field("Sizes", chooser("sizes", SIZES, state.sizes)),
     field("Source", chooser("source", SOURCES, state.source), {broad: true}),
     field("Driver", suggested("driver", distinct(versions.map((version) => version.driver)), state.driver)),
@@ -146,16 +147,21 @@ export async function show(root, params, shell) {
   return {redraw: () => draw?.()};
 }
 
+/** The point that began the newest change, else the newest point. */
+function firstOfLast(points) {
+  let index = points.findLastIndex((point) => point.outside);
+  while (index > 0 && points[index - 1].outside) index--;
+  return index < 0 ? points.length - 1 : index;
+}
+
 /** {nodes, draw}: the chart needs to stand on the page before it can be drawn to fit. */
 function body(shell, trend, units, accept) {
   const unit = units.find((one) => one.id === trend.kernel);
   const of = quantity(trend.metric, unit?.kind);
   const place = element("div", {class: "trend-chart"});
   const side = element("div", {class: "trend-detail"}, element("p", {class: "hint"}, "Point at the chart, tap it, or go through it with the arrow keys."));
-  const notes = element("div", {});
   const rules = element("p", {class: "hint rules"});
-  let chosen = trend.points.findLastIndex((point) => point.outside);
-  if (chosen < 0) chosen = trend.points.length - 1;
+  let chosen = firstOfLast(trend.points);
   const choose = (index) => {
     chosen = index;
     side.replaceChildren(...detail(shell, trend.points[index], of, (point) => accept(point, trend)));
@@ -176,11 +182,10 @@ function body(shell, trend, units, accept) {
   });
   const only = element("input", {type: "checkbox"});
   only.addEventListener("change", () => table.classList.toggle("only-outside", only.checked));
-  acceptedList(shell, trend.points, trend).then((list) => { if (list) notes.replaceChildren(list); }, (error) => { if (error.name !== "AbortError") notes.replaceChildren(notice("bad", element("p", {}, `The notes of accepted changes cannot be read: ${error.message}`))); });
   const mark = trend.source === "replayed" ? longMark({source: "replayed", recorded_at: null}) : null;
   const title = element("h2", {class: "trend-title"}, `${unit?.title ?? trend.kernel}, ${trend.state}: ${of.name}`, element("span", {class: "second"}, bdi(trend.device.name), ` ${trend.sizes} sizes, `, bdi(trend.device.id)));
   const nodes = [title, mark, summary(trend, of),
-    element("div", {class: "chart-and-list"}, element("figure", {class: "chart"}, place, trendKey(shape), rules), side), notes,
+    element("div", {class: "chart-and-list"}, element("figure", {class: "chart"}, place, trendKey(shape), rules), side), acceptedList(shell, trend),
     element("section", {}, element("div", {class: "list-head"}, element("h2", {}, "The same as a table"), element("label", {class: "check"}, only, " only points outside of their band")), table)];
   return {nodes: nodes.filter(Boolean), draw};
 }
