@@ -1,7 +1,6 @@
 /* Runs in the store: stored with the job's last step, given back byte for byte, never changed; devices. */
-#include "store_fixture.h"
+#include "store_answer.h"
 
-#include <jansson.h>
 #include <math.h>
 
 static char *take_document(struct fixture *f, int64_t id)
@@ -11,16 +10,6 @@ static char *take_document(struct fixture *f, int64_t id)
     rl_buf_init(&out, STORE_DOCUMENT_MAX_BYTES);
     OK(f, store_run_document(f->store, id, &out, &f->err));
     return rl_buf_take(&out);
-}
-
-static json_t *parse(const char *text)
-{
-    json_error_t error;
-    json_t *object = json_loads(text, JSON_REJECT_DUPLICATES, &error);
-
-    if (object == NULL)
-        fail_msg("%s at %d in %s", error.text, error.position, text);
-    return object;
 }
 
 static json_t *list(struct fixture *f, struct store_run_filter filter)
@@ -213,11 +202,6 @@ static void the_file_itself_refuses_changes(void **state)
     assert_int_equal(store_run_newest(f->store), 0);
     OK(f, store_check_integrity(f->store, &f->err));
     rl_run_free(run);
-}
-
-static const char *text_at(const json_t *object, const char *key)
-{
-    return json_string_value(json_object_get(object, key));
 }
 
 static void summaries_say_null_and_why(void **state)

@@ -1,0 +1,105 @@
+/* Migrations: older files are brought to the present version, whole or not at all. */
+#include "store_fixture.h"
+
+/* Beyond those that the store has; they count from there. */
+#define NOW store_migration_count
+static const struct store_migration more[] = {
+    {"0002_add", "CREATE TABLE added (x INTEGER NOT NULL) STRICT; INSERT INTO added VALUES (7)"},
+    {"0003_fill", "UPDATE added SET x = x + (SELECT count(*) FROM job)"},
+    {"0004_bad", "UPDATE added SET x = 99; CREATE TABLE half (x); INSERT INTO nowhere VALUES (1)"},
+    {"0004_dangling",
+     "PRAGMA defer_foreign_keys = ON; INSERT INTO job_transcript (job_id, text) VALUES (12345, x'00')"},
+};
+
+#define PLAN_MAX 32
+static struct store_plan plan_of(struct store_migration *list, int count)
+{
+    assert_true(NOW + (int)(sizeof more / sizeof *more) <= PLAN_MAX);
+    memcpy(list, store_migrations, (size_t)NOW * sizeof *list);
+    memcpy(list + NOW, more, sizeof more);
+    return (struct store_plan){.migrations = list, .count = count, .big_bytes = 1000000000};
+}
+
+static int count_backups(struct fixture *f, char name[256])
+{
+    DIR *directory = opendir(f->directory);
+    struct dirent *entry;
+    int count = 0;
+
+    assert_non_null(directory);
+    while ((entry = readdir(directory)) != NULL) {
+        if (strstr(entry->d_name, ".backup") != NULL) {
+            snprintf(name, 256, "%.60s/%.150s", f->directory, entry->d_name);
+            count++;
+        }
+    }
+    closedir(directory);
+    return count;
+}
+
+static void older_files_are_migrated_after_a_backup(void **state)
+{
+    struct fixture *f = *state;
+    struct store_migration list[PLAN_MAX];
+    struct store_plan plan = plan_of(list, NOW);
+    char backup[256] = "";
+
+    OK(f, store_open_with(f->path, &plan, &f->store, &f->err));
+    OK(f, put_device(f, DEVICE_A, "NVIDIA H200", 0));
+    add_job(f, DEVICE_A);
+    store_close(f->store);
+    f->store = NULL;
+    assert_int_equal(count_backups(f, backup), 0);
+
+    plan = plan_of(list, NOW + 2);
+    plan.big_bytes = 4096; /* as if it were large */
+    FAILS(f, RL_E_STORE_BIG_MIGRATION, store_open_with(f->path, &plan, &f->store, &f->err));
+    assert_int_equal(count_backups(f, backup), 0);
+    plan.big_bytes = INT64_MAX;
+    OK(f, store_open_with(f->path, &plan, &f->store, &f->err));
+    assert_int_equal(store_schema_version(f->store), NOW + 2);
+    assert_int_equal(query_int(f, "SELECT x FROM added"), 8);
+    assert_int_equal(query_int(f, "PRAGMA user_version"), NOW + 2);
+    store_close(f->store);
+    f->store = NULL;
+    assert_int_equal(count_backups(f, backup), 1);
+    FAILS(f, RL_E_STORE_NEWER, store_open(f->path, true, &f->store, &f->err));
+
+    plan = plan_of(list, NOW); /* the backup is the old database, whole */
+    OK(f, store_open_with(backup, &plan, &f->store, &f->err));
+    assert_int_equal(store_job_count(f->store, JOB_QUEUED), 1);
+    OK(f, store_check_integrity(f->store, &f->err));
+}
+
+static void a_failed_migration_changes_nothing(void **state)
+{
+    struct fixture *f = *state;
+    struct store_migration list[PLAN_MAX];
+    struct store_plan plan = plan_of(list, NOW + 2);
+
+    OK(f, store_open_with(f->path, &plan, &f->store, &f->err));
+    store_close(f->store);
+    f->store = NULL;
+    plan = plan_of(list, NOW + 3);
+    FAILS(f, RL_E_INTERNAL, store_open_with(f->path, &plan, &f->store, &f->err));
+    assert_non_null(strstr(f->err.message, "0004_bad"));
+    list[NOW + 2] = more[3];
+    FAILS(f, RL_E_STORE_CORRUPT, store_open_with(f->path, &plan, &f->store, &f->err));
+    plan = plan_of(list, NOW + 2);
+    OK(f, store_open_with(f->path, &plan, &f->store, &f->err));
+    assert_int_equal(query_int(f, "SELECT x FROM added"), 7);
+    assert_int_equal(query_int(f, "SELECT count(*) FROM sqlite_schema WHERE name = 'half'"), 0);
+    assert_int_equal(query_int(f, "SELECT count(*) FROM job_transcript"), 0);
+}
+
+#define IN_DIRECTORY(test) cmocka_unit_test_setup_teardown(test, setup_directory, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_DIRECTORY(older_files_are_migrated_after_a_backup),
+        IN_DIRECTORY(a_failed_migration_changes_nothing),
+    };
+
+    return cmocka_run_group_tests_name("store: migrations", tests, NULL, NULL);
+}
