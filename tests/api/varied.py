@@ -30,12 +30,13 @@ class Varied:
         self.set(1e-3, "580.1")
         self.daemon = harness.Daemon("--open-loopback", *options, measure=str(program), directory=self.directory)
 
-    def set(self, time_s, driver, outcome="ok", flags=()):
-        (self.directory / "settings.json").write_text(json.dumps(dict(TIME_S=time_s, DRIVER=driver, OUTCOME=outcome, FLAGS=list(flags))))
+    def set(self, time_s, driver, outcome="ok", flags=(), telemetry=0):
+        settings = dict(TIME_S=time_s, DRIVER=driver, OUTCOME=outcome, FLAGS=list(flags), TELEMETRY=telemetry)
+        (self.directory / "settings.json").write_text(json.dumps(settings))
 
-    def run(self, time_s=1e-3, driver="580.1", outcome="ok", flags=(), **body):
-        """One verification; its run's id. outcome and flags are the run's."""
-        self.set(time_s, driver, outcome, flags)
+    def run(self, time_s=1e-3, driver="580.1", outcome="ok", flags=(), telemetry=0, **body):
+        """One verification; its run's id. outcome, flags and the number of readings are the run's."""
+        self.set(time_s, driver, outcome, flags, telemetry)
         answer = self.daemon.post({"suite": "verify", "kernels": KERNELS, **body})
         if answer.status != 202:
             raise AssertionError(answer.body)
