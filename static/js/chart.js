@@ -44,7 +44,7 @@ function roofMarks({roof, index}, lines, domain) {
   const style = {stroke: colour, strokeWidth: 2.5, strokeDasharray: index === 0 ? null : "9 5"};
   const further = roof.others.map(({value, unit}) => {
     const cut = unit === "flop_per_s" ? roofLines({copy: null, fma: value, ridge: null}, domain).compute : roofLines({...roof, copy: value, ridge: roof.fma === null ? null : roof.fma / value}, domain).memory;
-    return line(cut, {stroke: colour, strokeWidth: 1.2, strokeDasharray: "2 4"});
+    return line(cut, {stroke: "var(--join)", strokeWidth: 1.2, strokeDasharray: "2 4"});
   });
   return [
     index === 0 && roof.mixes ? areaY(mixBand(roof.mixes, roof.fma, domain), {x: "x", y1: "low", y2: "high", fill: "var(--band)"}) : null,

@@ -6,9 +6,9 @@ export const STATES = ["warm", "cold", "mixed"];
 
 /** Where bytes are counted. roof: the ceiling that belongs to the level; between: what the line from the asked to the measured point stands for. */
 export const LEVELS = [
-  {id: "dram", name: "DRAM", roof: "dram_copy", roofName: "copy", bytes: "DRAM byte", effect: "the distance between the two is the cache effect: leftwards bytes moved that nobody asked for, rightwards the caches served"},
-  {id: "l2", name: "L2", roof: "l2_read", roofName: "L2 read", bytes: "byte between SMs and L2", effect: "the distance between the two is what reached the L2 over what was asked for: rightwards L1 served, leftwards sectors were fetched in part unused"},
-  {id: "l1", name: "L1", roof: "l1_read", roofName: "L1 read", bytes: "byte through L1", effect: "the distance between the two is what went through L1 over what was asked for: leftwards accesses were spread over more sectors, rightwards shared memory and registers served"},
+  {id: "dram", name: "DRAM", roof: "dram_copy", roofName: "copy", bytes: "DRAM byte", effect: "The line between the two is the cache effect: a point right of its circle was served by the caches, one left of it moved bytes that nobody asked for."},
+  {id: "l2", name: "L2", roof: "l2_read", roofName: "L2 read", bytes: "byte between SMs and L2", effect: "The line between the two is what L1 did: a point right of its circle was served by L1, one left of it fetched sectors that were used in part."},
+  {id: "l1", name: "L1", roof: "l1_read", roofName: "L1 read", bytes: "byte through L1", effect: "The line between the two is what shared memory and access patterns did: a point right of its circle reused what it had loaded, one left of it spread its accesses over more sectors than it asked for."},
 ];
 export const levelOf = (id) => LEVELS.find((level) => level.id === id) ?? LEVELS[0];
 

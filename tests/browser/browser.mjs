@@ -73,14 +73,16 @@ export async function scales(page) {
   });
 }
 
-/** Centres of all symbols that Plot drew, by role. */
+/** Centres of all symbols that Plot drew, by role: the asked and measured points, and those of a run laid over. */
 export async function symbols(page) {
   return page.evaluate(() => {
     const at = (mark) => {
       if (mark.localName === "circle") return [Number(mark.getAttribute("cx")), Number(mark.getAttribute("cy"))];
       return /translate\(([^,]+),([^)]+)\)/.exec(mark.getAttribute("transform")).slice(1, 3).map(Number);
     };
-    const all = [...document.querySelectorAll('.roofline-plot g[aria-label="dot"]')].map((group) => ({asked: group.getAttribute("fill") === "var(--page)", marks: [...group.children].map(at)}));
-    return {asked: all.filter((g) => g.asked).flatMap((g) => g.marks), measured: all.filter((g) => !g.asked).flatMap((g) => g.marks)};
+    const role = (group) => (group.getAttribute("stroke") === "var(--second)" ? "second" : group.getAttribute("fill") === "var(--page)" ? "asked" : "measured");
+    const all = [...document.querySelectorAll('.roofline-plot g[aria-label="dot"]')].map((group) => ({role: role(group), marks: [...group.children].map(at)}));
+    const of = (name) => all.filter((g) => g.role === name).flatMap((g) => g.marks);
+    return {asked: of("asked"), measured: of("measured"), second: of("second")};
   });
 }

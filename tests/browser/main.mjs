@@ -1,11 +1,15 @@
-// Runs all tests, one after another, and ends with their number. RL_ONLY=page,README runs those groups alone.
+// Runs all tests, one after another, and ends with their number. RL_ONLY=frame,README runs those groups alone.
 import {apiTests} from "./api.mjs";
 import {stopAll} from "./daemon.mjs";
 import {explorerTests} from "./explorer.mjs";
-import {pageTests} from "./page.mjs";
+import {frameTests} from "./frame.mjs";
+import {historyTests} from "./history.mjs";
 import {readmeTests} from "./readme.mjs";
+import {rooflineTests} from "./roofline.mjs";
+import {runViewTests} from "./runview.mjs";
 import {shots} from "./shots.mjs";
 import {summary, test} from "./suite.mjs";
+import {viewsTests} from "./views.mjs";
 
 if (process.env.RL_SHOTS) {
   await shots(process.env.RL_SHOTS);
@@ -13,7 +17,7 @@ if (process.env.RL_SHOTS) {
   process.exit(0);
 }
 
-const groups = [["API", apiTests], ["page", pageTests], ["explorer", explorerTests], ["README", readmeTests]];
+const groups = [["API", apiTests], ["frame", frameTests], ["roofline", rooflineTests], ["run", runViewTests], ["explorer", explorerTests], ["history", historyTests], ["views", viewsTests], ["README", readmeTests]];
 const only = process.env.RL_ONLY?.split(",");
 
 for (const [name, run] of groups.filter(([name]) => !only || only.includes(name))) {

@@ -17,7 +17,7 @@ function makeParts() {
     summary: element("section", {id: "summary", class: "summary", "aria-label": "Roofs of this view"}),
     said: element("div", {id: "said"}),
     box: element("div", {id: "chart"}),
-    key: element("figcaption", {id: "key", class: "key"}),
+    key: element("div", {id: "key", class: "key"}),
     detail: element("div", {id: "detail", class: "detail"}),
     lists: element("div", {id: "lists"}),
     tableBox: element("div", {id: "table-scroll", class: "scroll", role: "region", "aria-label": "Table of kernels", tabindex: "0"}),
@@ -26,7 +26,7 @@ function makeParts() {
   parts.noteBox = element("div", {id: "table-notes", class: "notes"});
   parts.statistics = element("div", {});
   parts.tableNotes.append(parts.noteBox, element("details", {}, element("summary", {}, "Times, clocks and launches, row by row"), parts.statistics), element("details", {}, element("summary", {}, "What the columns mean"), columnsInWords()));
-  parts.chart = element("div", {class: "chart-and-list"}, element("figure", {class: "chart"}, parts.box, parts.key), element("div", {class: "side"}, parts.detail, parts.lists));
+  parts.chart = element("div", {class: "chart-and-list"}, element("div", {class: "chart"}, parts.box), element("div", {class: "side"}, parts.detail, parts.lists), parts.key);
   parts.table = parts.tableBox;
   return parts;
 }
@@ -39,10 +39,14 @@ function remarks(run, view, second, failed) {
   if (view.level !== "dram" && roofs(run, view.state, view.level).copy === null) {
     made.push(notice("info", `No ${level.name} roof was measured in this run, so there are only points and the FMA ceiling here. Bound, percent of roof and advice are those of the measured roofs.`));
   }
-  if (second && second.state !== view.state) made.push(notice("info", `Run ${second.run.id} has no ${view.state} rows: its ${second.state} ones are laid over.`));
-  const mark = second && sourceMark(second.run);
-  if (mark) made.push(notice(null, `Run ${second.run.id}, laid over: ${mark}.`));
-  if (second && second.run.device.id !== run.device.id) made.push(notice("info", `Run ${second.run.id} is of another device: ${second.run.device.name}.`));
+  if (second) {
+    const words = [];
+    if (second.run.device.id !== run.device.id) words.push(`is of another device, ${second.run.device.name}`);
+    if (second.state !== view.state) words.push(`has no ${view.state} rows, so that its ${second.state} ones are laid over`);
+    const mark = sourceMark(second.run);
+    if (mark) words.push(`is no measurement of this service's own: ${mark[0].toLowerCase()}${mark.slice(1)}`);
+    if (words.length > 0) made.push(notice(mark ? null : "info", `Run ${second.run.id} ${words.join("; it ")}.`));
+  }
   return made;
 }
 
@@ -91,7 +95,7 @@ export function board(run, view, laid, {change}) {
   /** Replaces the lists and leaves the focus on the box or button that was used. */
   const drawLists = () => {
     const label = parts.lists.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
-    parts.lists.replaceChildren(...kernelLists(chart.series[0], view.hidden, {choose, setHidden: (hidden) => change({hidden})}));
+    parts.lists.replaceChildren(...kernelLists(chart.series[0], view.hidden, {choose, point: (p) => chart.mark(p?.kernel ?? view.chosen), setHidden: (hidden) => change({hidden})}));
     if (label) [...parts.lists.querySelectorAll("[aria-label]")].find((made) => made.getAttribute("aria-label") === label && !made.disabled)?.focus();
   };
   const drawTable = () => {

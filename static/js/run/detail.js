@@ -3,7 +3,12 @@ import {element, svgElement} from "../dom.js";
 import {NONE, fixed, flag, ratio, si} from "../format.js";
 import {ceilingState, levelOf} from "../model.js";
 
-const known = (owner, member, text) => (owner[member] === null ? owner.why?.[member] ?? NONE : text(owner[member]));
+/** A value, or its reason; a dash where the sentence below gives the same reason. */
+const known = (of, member, text) => {
+  if (of[member] !== null) return text(of[member]);
+  const why = of.why?.[member] ?? NONE;
+  return why === of.why?.advice ? NONE : why;
+};
 
 function facts(p) {
   const {of} = p;
@@ -14,7 +19,7 @@ function facts(p) {
     ["DRAM rate", known(of, "dram_byte_per_s", (v) => si(v, "B/s"))],
     ["its roof", known(of, "attainable_flop_per_s", (v) => si(v, "FLOP/s"))],
     [p.row.flop === 0 ? "of its roof for bytes" : "of its roof", known(of, "percent_of_roof", (v) => `${fixed(v, 1)} %`)],
-    ["bound", of.bound ?? of.why?.bound ?? NONE],
+    ["bound", known(of, "bound", String)],
   ];
   // Where there is no flop there is no roof in flop either: one reason is enough.
   return p.row.flop === 0 ? rows.filter(([name]) => name !== "its roof" && name !== "asked intensity" && name !== "rate") : rows;
@@ -57,12 +62,12 @@ export function key(series, level) {
     has("compute") && sample("compute bound", shape("rect", {x: 12, y: 2, width: 10, height: 10, class: "fill-square"})),
     has("latency") && sample("latency bound", shape("path", {d: "M17,1L23,12H11Z", class: "fill-triangle"})),
     points.some((p) => p.of.bound === null) && sample("not judged", shape("path", {d: "M17,1L23,7L17,13L11,7Z", class: "fill-diamond"})),
-    first.shown.some((p) => p.asked !== null) && sample(`where the asked bytes would put it: ${effect}`, shape("path", {d: "M8,7H34", class: "join"}), shape("circle", {cx: 6, cy: 7, r: 4, class: "ask"})),
+    first.shown.some((p) => p.asked !== null) && sample("where the bytes asked for would put it", shape("path", {d: "M8,7H34", class: "join"}), shape("circle", {cx: 6, cy: 7, r: 4, class: "ask"})),
     first.shown.some((p) => p.where === "edge") && sample("too few DRAM bytes to count", shape("path", {d: "M12,1l11,6l-11,6z", class: "fill-edge"})),
     first.roof.mixes && sample(`read, write and triad, ${ceilingState(first.state)}: the roofs of other mixes`, shape("rect", {x: 0, y: 4, width: 34, height: 6, class: "band"})),
     first.roof.others.length > 0 && sample(first.roof.others.map(({name, value, unit}) => `${name === "dram_copy_scalar" ? "copy, 4 bytes a thread" : name.replaceAll("_", " ")}, ${si(value, unit === "flop_per_s" ? "FLOP/s" : "B/s")}`).join("; "), shape("path", {d: "M0,7H34", class: "further"})),
     second && sample(`run ${second.run.id}, ${second.state}: hollow, numbers with ′, dashed roof; dotted: how a kernel moved`, shape("path", {d: "M0,7H34", class: "second-roof"}), shape("circle", {cx: 17, cy: 7, r: 6, class: "second-point"})),
-    element("span", {class: "hint"}, "Point at a number, tap it, or reach it with Tab and the arrow keys: its bound and what to do next stand beside the chart."),
+    element("p", {class: "effect"}, effect, " ", element("span", {class: "hint"}, "Point at a number, tap it, or reach it with Tab and the arrow keys: its figures, its bound and what to do next are shown.")),
   ];
   return made.filter(Boolean);
 }

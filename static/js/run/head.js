@@ -7,7 +7,7 @@ import {figure, longMark, moment, notice} from "../parts.js";
 export function head(run) {
   const {environment: env, device} = run;
   const known = (text, before) => (text === null ? `${before} not known` : `${before} ${text}`);
-  return element("header", {class: "run-head"}, element("h1", {id: "title", dir: "auto"}, device.name), longMark(run),
+  return element("header", {class: "run-head"}, element("div", {class: "title"}, element("h1", {id: "title", dir: "auto"}, device.name), longMark(run)),
     element("p", {id: "environment", class: "environment"}, `${known(env.driver_version, "driver")} · ${known(env.cuda_runtime_version, "CUDA")} · ${run.sizes} sizes · run ${run.id} of `, moment(run.date)));
 }
 
@@ -50,6 +50,6 @@ export function summary(run, {state, level}, second) {
   return [
     tile(`${name}, ${ceilingState(state)}`, si(copy, "B/s"), memoryNote(run, state, level), other && si(other.copy, "B/s")),
     tile("FMA ceiling", si(fma, "FLOP/s"), nominal(ceiling(run, "fp32_fma", "warm")), other && si(other.fma, "FLOP/s")),
-    tile("ridge", ridgeOf(ridge), "left of it memory limits, right of it arithmetic", other && ridgeOf(other.ridge)),
+    tile("ridge", ridgeOf(ridge), ridge === null ? "needs both roofs" : "left of it memory limits, right of it arithmetic", other && ridgeOf(other.ridge)),
   ];
 }

@@ -13,7 +13,7 @@ function share(p) {
   return element("span", {class: "share", title: "percent of its roof"}, value === null ? NONE : `${fixed(value, 0)} %`);
 }
 
-function item(p, hidden, {choose, setHidden}, ...more) {
+function item(p, hidden, {choose, point, setHidden}, ...more) {
   const box = element("input", {type: "checkbox", checked: !hidden.has(p.number), "aria-label": `Show ${p.number}, ${p.title}`});
   box.addEventListener("change", () => {
     const next = new Set(hidden);
@@ -24,7 +24,9 @@ function item(p, hidden, {choose, setHidden}, ...more) {
   const name = element("button", {type: "button", class: "name"}, element("bdi", {dir: "auto"}, p.title));
   name.addEventListener("click", () => choose(p));
   const made = element("li", {"data-kernel": p.kernel, class: hidden.has(p.number) ? "is-away" : null}, box, element("span", {class: "badge"}, String(p.number)), element("span", {class: "what"}, name, ...more), share(p));
-  made.addEventListener("pointerenter", (event) => { if (event.pointerType === "mouse" && !hidden.has(p.number)) choose(p); });
+  // The figures above stay as they are meanwhile: they would push the list away under the pointer.
+  made.addEventListener("pointerenter", (event) => { if (event.pointerType === "mouse") point(p); });
+  made.addEventListener("pointerleave", () => point(null));
   return made;
 }
 

@@ -4,7 +4,8 @@ import {element} from "../dom.js";
 import {NONE, ceilingName, clockReason, fixed, flag, si} from "../format.js";
 import {definitions, problem, scrolling} from "../parts.js";
 
-const known = (owner, member, text = String) => (owner[member] === null || owner[member] === undefined ? element("span", {class: "reason"}, `not known: ${owner.why?.[member] ?? "not said"}`) : text(owner[member]));
+/** A line of a list: [name, text], or [name, null, why] where it is not known. */
+const known = (name, owner, member, text = String) => (owner[member] === null || owner[member] === undefined ? [name, null, owner.why?.[member] ?? "not said"] : [name, text(owner[member])]);
 const yes = (value) => (value ? "on" : "off");
 const bytes = (value) => si(value, "B");
 const cell = (text, words = false) => element("td", {class: words ? "words" : null}, text ?? NONE);
@@ -48,25 +49,33 @@ export function ceilings(run) {
     of.length === 0 ? null : element("p", {class: "reason"}, `Nominal is ${of.join("; ")}: a comparison, nothing is computed from it.`));
 }
 
+/** What is known as a list; what is not, below it by reason: an import would else be a column of the same words. */
+function panel(title, rows) {
+  const byReason = new Map();
+  for (const [name, value, why] of rows) if (value === null) byReason.set(why, [...(byReason.get(why) ?? []), name]);
+  const lines = rows.filter(([, value]) => value !== null);
+  return element("div", {class: "panel"}, element("h3", {}, title), lines.length === 0 ? null : definitions(lines),
+    ...[...byReason].map(([why, names]) => element("p", {class: "reason"}, `Not known: ${names.join(", ")} (${why}).`)));
+}
+
 export function environment(run) {
   const {device: d, environment: e, counters: c} = run;
-  const whole = (value) => value.toLocaleString("en-US");
-  const group = (title, rows) => element("div", {class: "panel"}, element("h3", {}, title), definitions(rows));
+  const mhz = (value) => `${fixed(value, 0, 1e6)} MHz`;
+  const metrics = c.metrics ?? [];
   return section("environment-section", "Environment", element("div", {class: "panels"},
-    group("Device", [
-      ["name", element("bdi", {dir: "auto"}, d.name)], ["UUID", known(d, "uuid")], ["chip", known(d, "chip")], ["compute capability", d.compute_major === null ? known(d, "compute_major") : `${d.compute_major}.${d.compute_minor}`],
-      ["SMs", known(d, "sm_count")], ["FP32 lanes per SM", known(d, "fp32_lanes_per_sm")], ["L2", known(d, "l2_bytes", bytes)], ["memory", known(d, "memory_bytes", bytes)], ["memory bus", known(d, "memory_bus_bits", (v) => `${v} bit`)],
-      ["highest clocks", d.max_sm_hz === null ? known(d, "max_sm_hz") : `SM ${fixed(d.max_sm_hz, 0, 1e6)} MHz, memory ${d.max_memory_hz === null ? NONE : fixed(d.max_memory_hz, 0, 1e6)} MHz`], ["PCI bus", known(d, "pci_bus_id")]]),
-    group("Software", [
-      ["driver", known(e, "driver_version")], ["CUDA runtime", known(e, "cuda_runtime_version")], ["CUDA of the driver", known(e, "cuda_driver_version")], ["CUPTI", known(e, "cupti_version")],
-      ["rooflined", known(e, "build")], ["method", known(e, "method_version", (v) => `version ${v}`)], ["code for", known(e, "cubin")], ["host", known(e, "hostname")], ["kernel", known(e, "kernel_release")]]),
-    group("Settings", [
-      ["ECC", known(e, "ecc", yes)], ["MIG", known(e, "mig")], ["power limit", known(e, "power_limit_w", (v) => `${fixed(v, 0)} W`)], ["compute mode", known(e, "compute_mode")],
-      ["persistence mode", known(e, "persistence_mode")], ["counters for administrators only", known(e, "profiling_admin_only", (v) => (v ? "yes" : "no"))]]),
-    group("Counters", [
-      ["status", c.status === "ok" ? "ok" : `${c.status.replaceAll("_", " ")}: ${c.reason ?? "not said"}`], ["self-test", known(c, "self_test", (v) => `a copy of known size was counted at ${v.toFixed(6)} of it`)],
-      ["floor", known(c, "floor_dram_bytes", (v) => `${whole(v)} DRAM bytes`)], ["passes", known(c, "passes")],
-      ["metrics", (c.metrics ?? []).length === 0 ? NONE : element("details", {}, element("summary", {}, `${c.metrics.length}`), element("ul", {class: "plain"}, ...c.metrics.map((m) => element("li", {}, element("code", {}, m.metric)))))]])));
+    panel("Device", [
+      ["name", element("bdi", {dir: "auto"}, d.name)], known("UUID", d, "uuid"), known("chip", d, "chip"), known("compute capability", d, "compute_major", (v) => `${v}.${d.compute_minor}`), known("SMs", d, "sm_count"), known("FP32 lanes per SM", d, "fp32_lanes_per_sm"),
+      known("L2", d, "l2_bytes", bytes), known("memory", d, "memory_bytes", bytes), known("memory bus", d, "memory_bus_bits", (v) => `${v} bit`), known("highest SM clock", d, "max_sm_hz", mhz), known("highest memory clock", d, "max_memory_hz", mhz), known("PCI bus", d, "pci_bus_id")]),
+    panel("Software", [
+      known("driver", e, "driver_version"), known("CUDA runtime", e, "cuda_runtime_version"), known("CUDA of the driver", e, "cuda_driver_version"), known("CUPTI", e, "cupti_version"), known("made by", e, "build"),
+      known("method", e, "method_version", (v) => `version ${v}`), known("code for", e, "cubin"), known("host", e, "hostname"), known("kernel", e, "kernel_release")]),
+    panel("Settings", [
+      known("ECC", e, "ecc", yes), known("MIG", e, "mig"), known("power limit", e, "power_limit_w", (v) => `${fixed(v, 0)} W`), known("compute mode", e, "compute_mode"), known("persistence mode", e, "persistence_mode"),
+      known("counters for administrators only", e, "profiling_admin_only", (v) => (v ? "yes" : "no"))]),
+    panel("Counters", [
+      ["status", c.status === "ok" ? "ok" : `${c.status.replaceAll("_", " ")}: ${c.reason ?? "not said"}`], known("self-test", c, "self_test", (v) => `a copy of known size was counted at ${v.toFixed(6)} of it`),
+      known("floor", c, "floor_dram_bytes", (v) => `${v.toLocaleString("en-US")} DRAM bytes`), known("passes", c, "passes"),
+      ...(metrics.length === 0 ? [] : [["metrics", element("details", {}, element("summary", {}, `${metrics.length}`), element("ul", {class: "plain"}, ...metrics.map((m) => element("li", {}, element("code", {}, m.metric)))))]])])));
 }
 
 const reasonWords = (reasons) => (reasons.length === 0 ? "none" : reasons.map(clockReason).join(", "));
@@ -135,7 +144,7 @@ export function transcript(run, shell) {
     place.replaceChildren(element("p", {class: "loading"}, "Loading the transcript …"));
     try {
       const text = await api.getText(`/api/v1/jobs/${encodeURIComponent(run.job)}/transcript`, shell);
-      place.replaceChildren(text === "" ? element("p", {}, "It logged nothing.") : element("pre", {class: "log", tabindex: "0", role: "region", "aria-label": "Transcript"}, text));
+      place.replaceChildren(text === "" ? element("p", {}, "It logged nothing.") : element("pre", {class: "log", tabindex: "0", role: "region", "aria-label": "What was logged"}, text));
     } catch (error) {
       if (error.name !== "AbortError") place.replaceChildren(problem(error));
     }

@@ -57,7 +57,7 @@ function skeleton(run, parts) {
     head(run),
     element("div", {id: "notices"}, ...outcome(run)),
     parts.summary,
-    element("section", {class: "roofline", "aria-labelledby": "chart-title"}, element("h2", {id: "chart-title"}, "Roofline"), parts.controls, parts.said, parts.chart),
+    element("section", {class: "roofline", "aria-labelledby": "chart-title"}, element("h2", {id: "chart-title", class: "visually-hidden"}, "Roofline"), parts.controls, parts.said, parts.chart),
     section("table-section", "Table", parts.table, parts.tableNotes),
     note(run, parts.shell),
     parts.predictions,

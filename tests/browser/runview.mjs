@@ -1,0 +1,327 @@
+// The run view's choices in Chromium: level, a run laid over, kernels put away, sorting, what is taken away, and what stands below the table.
+import assert from "node:assert/strict";
+import {readFileSync} from "node:fs";
+import {fill} from "./addresses.mjs";
+import {axe, launch, open, overflow, scales, show, symbols} from "./browser.mjs";
+import {JSON_TYPE, start} from "./daemon.mjs";
+import {checkDetail, checkNumbers, checkPoints, checkTable, unknown, withDocument} from "./roofline.mjs";
+import {test, until} from "./suite.mjs";
+
+const numbersOf = (page) => page.locator("#table-scroll tbody tr td.number").allTextContents();
+
+async function levels(browser, daemon, ids, document) {
+  for (const level of ["l2", "l1"])
+    await test(`${level}: points at that level's intensity, no roof that was not measured, said in words`, async () => {
+      const {page, done} = await open(browser);
+      await show(page, `${daemon.url}/#run=${ids.run}`);
+      await page.getByRole("radio", {name: level.toUpperCase()}).check();
+      assert.match(page.url(), new RegExp(`level=${level}`));
+      await checkPoints(page, document, "warm", level);
+      await checkNumbers(page);
+      assert.match(await page.locator("#said").innerText(), new RegExp(`No ${level.toUpperCase()} roof was measured`));
+      assert.match(await page.locator("#summary").innerText(), /points only/);
+      assert.equal(await page.locator(".roof-labels text").count(), 1); // the FMA chain's, which holds at all levels
+      await page.reload();
+      await page.locator("#run table tbody tr").first().waitFor();
+      await checkPoints(page, document, "warm", level);
+      await done();
+    });
+  await test("a run that has an L2 roof gets it drawn, with its ridge", async () => {
+    const changed = structuredClone(document);
+    changed.ceilings.push({...structuredClone(changed.ceilings[0]), name: "l2_read", value: 8e12});
+    await withDocument(browser, daemon, changed, async (page) => {
+      await page.getByRole("radio", {name: "L2"}).check();
+      assert.equal(await page.locator("#said").innerText(), "");
+      const words = (await page.locator(".roof-labels text").allTextContents()).join("; ");
+      assert.match(words, /L2 read 8.00 TB\/s, warm/);
+      assert.match(words, /ridge 8\.19/);
+    });
+  });
+  await test("a kernel whose result is wrong has no point, and is named with the reason", async () => {
+    const changed = structuredClone(document);
+    changed.outcome = "refused";
+    changed.outcome_reasons = ["the output of polynomial, 256 is wrong"];
+    changed.checks.find((c) => c.name === "result_polynomial256").passed = false;
+    await withDocument(browser, daemon, changed, async (page) => {
+      assert.equal(await page.locator('.point[data-kernel="polynomial256"]').count(), 0);
+      assert.match(await page.locator('.absent li[data-kernel="polynomial256"]').innerText(), /its result is wrong/);
+      assert.match(await page.locator('tbody tr[data-kernel="polynomial256"]').innerText(), /wrong result/);
+      assert.match(await page.locator("#checks").innerText(), /failed: the output of polynomial, 256/);
+    });
+  });
+}
+
+async function threeRuns(browser, daemon, ids) {
+  for (const [name, id, state] of [["cold, course", ids.run, "cold"], ["warm, scaled", ids.other, "warm"], ["imported", ids.imported, "mixed"]])
+    await test(`the figures under the pointer are the API's for every point: ${name}`, async () => {
+      const document = id === ids.imported ? ids.document : (await daemon.ask("GET", `/api/v1/runs/${id}`)).json;
+      const {page, done} = await open(browser);
+      await ids.serve(page);
+      await show(page, `${daemon.url}/#run=${id}&state=${state}`);
+      await checkPoints(page, document, state);
+      await checkNumbers(page);
+      const points = page.locator(".point");
+      assert.ok((await points.count()) >= 8);
+      for (let i = 0; i < (await points.count()); i++) {
+        await points.nth(i).focus();
+        const kernel = await points.nth(i).getAttribute("data-kernel");
+        await checkDetail(page, document.kernels.find((row) => row.kernel === kernel), state);
+      }
+      await done();
+    });
+  await test("an import says what it is, where it comes from, and that it is not judged", async () => {
+    const {page, done} = await open(browser);
+    await ids.serve(page);
+    await show(page, `${daemon.url}/#run=${ids.imported}`);
+    assert.match(await page.locator(".run-head").innerText(), /Imported from uploaded files/);
+    assert.match(await page.locator("#table-notes").innerText(), /shown, not judged[^]*the time follows from bytes/);
+    assert.match(await page.locator("#origin").innerText(), /a published record[^]*derived from the printed ridge/);
+    assert.equal(await page.locator("#transcript").count(), 0);
+    await done();
+  });
+}
+
+async function overlay(browser, daemon, ids) {
+  await test("a run is laid over: hollow points at its own figures, its own roof, both in the detail, and the address brings it back", async () => {
+    const over = (await daemon.ask("GET", `/api/v1/runs/${ids.other}`)).json;
+    for (const width of [1440, 390]) {
+      const {page, done} = await open(browser, {width});
+      await show(page, `${daemon.url}/#run=${ids.run}`);
+      await page.locator(`#over option[value="${ids.other}"]`).waitFor({state: "attached"});
+      await page.getByLabel("Lay another run over it").selectOption(ids.other);
+      await page.locator(".point.second").first().waitFor();
+      for (let again = 0; again < 2; again++) {
+        const {x, y} = await scales(page);
+        const drawn = (await symbols(page)).second;
+        const wanted = over.kernels.filter((row) => row.warm.intensity.dram !== null && row.flop > 0);
+        assert.equal(drawn.length, wanted.length);
+        for (const row of wanted) {
+          const at = [x.offset + x.slope * Math.log10(row.warm.intensity.dram), y.offset + y.slope * Math.log10(row.warm.flop_per_s)];
+          assert.ok(drawn.some((mark) => Math.hypot(mark[0] - at[0], mark[1] - at[1]) < 1), row.kernel);
+        }
+        await checkNumbers(page);
+        assert.equal(await overflow(page), 0);
+        await page.reload();
+        await page.locator(".point.second").first().waitFor();
+      }
+      assert.match(page.url(), new RegExp(`over=${ids.other}`));
+      assert.match(await page.locator("#summary").innerText(), new RegExp(`run ${ids.other}: `));
+      assert.match(await page.locator("#said").innerText(), /replayed/);
+      await page.locator('.point.second[data-kernel="polynomial256"]').focus();
+      assert.match(await page.locator("#detail").innerText(), new RegExp(`In run ${ids.other}, laid over[^]*of the first`));
+      assert.deepEqual(await axe(page), []);
+      await page.getByLabel("Lay another run over it").selectOption("");
+      await until("the run to be gone", async () => (await page.locator(".point.second").count()) === 0);
+      assert.ok(!page.url().includes("over="));
+      await done();
+    }
+  });
+  await test("a run to lay over that is not there is told, and the first one stays", async () => {
+    const {page, done} = await open(browser, {expected: [/404/]});
+    await show(page, `${daemon.url}/#run=${ids.run}&over=999999`);
+    assert.match(await page.locator("#said").innerText(), /not_found/);
+    assert.ok((await page.locator(".point").count()) > 5);
+    await done();
+  });
+}
+
+async function choosing(browser, daemon, ids, document) {
+  await test("kernels are put away and come back: chart, table, address", async () => {
+    const {page, done} = await open(browser);
+    await show(page, `${daemon.url}/#run=${ids.run}`);
+    const all = await page.locator(".point").count();
+    await page.getByRole("checkbox", {name: "Show 1, vector add"}).uncheck();
+    await page.getByRole("checkbox", {name: /^Show 5,/}).uncheck();
+    assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-label").slice(0, 7)), "Show 5,");
+    assert.equal(await page.locator(".point").count(), all - 2);
+    assert.deepEqual(await numbersOf(page), ["2", "3", "4", "6", "7", "8", "9", "10"]);
+    assert.match(page.url(), /hide=1%2C5/);
+    await page.reload();
+    await page.locator("#run table tbody tr").first().waitFor();
+    assert.equal(await page.locator(".point").count(), all - 2);
+    await page.getByRole("button", {name: "Show none of the kernels"}).click();
+    assert.equal(await page.locator(".point").count(), 0);
+    const svg = await page.locator(".roofline-plot").evaluate((element) => element.outerHTML);
+    assert.ok(!/NaN|Infinity|undefined/.test(svg));
+    await page.getByRole("button", {name: "Show all kernels"}).click();
+    assert.equal(await page.locator(".point").count(), all);
+    await checkTable(page, document, "warm");
+    await done();
+  });
+  await test("every column sorts both ways, equal rows as they came, rows without a value last", async () => {
+    const changed = structuredClone(document);
+    unknown(changed.kernels[3].warm, ["percent_of_roof", "dram_per_ask"], "withheld");
+    changed.kernels[6].ask_bytes = changed.kernels[2].ask_bytes;
+    await withDocument(browser, daemon, changed, async (page) => {
+      const value = {ask: (row) => row.ask_bytes, l1: (row) => row.warm.bytes.l1, dram_ask: (row) => row.warm.dram_per_ask, roof: (row) => row.warm.percent_of_roof, time: (row) => row.warm.time_s.median};
+      for (const [column, of] of Object.entries(value)) {
+        const rows = changed.kernels.map((row, i) => ({number: String(i + 1), value: of(row)}));
+        const known = rows.filter((row) => row.value !== null);
+        const last = rows.filter((row) => row.value === null);
+        const button = page.locator(`[data-column="${column}"]`);
+        await button.focus();
+        for (const [sort, compare] of [["descending", (a, b) => b.value - a.value], ["ascending", (a, b) => a.value - b.value]]) {
+          await page.keyboard.press("Enter");
+          assert.equal(await page.locator("th[aria-sort]").count(), 1);
+          assert.equal(await button.evaluate((made) => made.closest("th").getAttribute("aria-sort")), sort);
+          assert.deepEqual(await numbersOf(page), [...known.toSorted(compare), ...last].map((row) => row.number), `${column} ${sort}`);
+        }
+        await page.keyboard.press("Enter");
+        assert.equal(await page.locator("th[aria-sort]").count(), 0);
+        assert.deepEqual(await numbersOf(page), rows.map((row) => row.number));
+      }
+      await page.locator('[data-column="kernel"]').click();
+      const titles = await page.locator("tbody th").allTextContents();
+      assert.deepEqual(titles.slice(0, 10), titles.slice(0, 10).toSorted((a, b) => a.localeCompare(b)));
+      assert.deepEqual(await axe(page), []);
+    });
+  });
+}
+
+async function saved(page, name) {
+  const [file] = await Promise.all([page.waitForEvent("download"), page.locator(".menu").getByRole("button", {name, exact: true}).click()]);
+  return {name: file.suggestedFilename(), bytes: readFileSync(await file.path())};
+}
+
+async function takingAway(browser, daemon, ids) {
+  await test("pictures stand for themselves on a white and a dark ground; data are the API's", async () => {
+    const {page, done} = await open(browser);
+    await show(page, `${daemon.url}/#run=${ids.run}&over=${ids.other}`);
+    await page.locator(".menu summary").click();
+    const grounds = [];
+    for (const ground of ["white", "dark"]) {
+      await page.getByRole("radio", {name: ground}).check();
+      const svg = (await saved(page, "SVG")).bytes.toString("utf8");
+      assert.ok(!/var\(|class=|style=|currentColor|NaN|undefined/.test(svg), /.{50}(var\(|class=|style=|currentColor|NaN|undefined).{30}/.exec(svg)?.[0]);
+      assert.match(svg, /Roofline of NVIDIA H200/);
+      assert.match(svg, /Replayed, recorded on/);
+      assert.match(svg, /10 {2}polynomial, 256/);
+      const shown = await page.evaluate((text) => {
+        const doc = new DOMParser().parseFromString(text, "image/svg+xml");
+        return {error: doc.querySelector("parsererror")?.textContent ?? null, ground: doc.querySelector("rect").getAttribute("fill"), texts: doc.querySelectorAll("text").length};
+      }, svg);
+      assert.equal(shown.error, null);
+      assert.ok(shown.texts > 30);
+      grounds.push(shown.ground);
+      const png = await saved(page, "PNG");
+      assert.equal(png.name, `roofline-run-${ids.run}-warm-dram.png`);
+      assert.equal(png.bytes.subarray(0, 8).toString("hex"), "89504e470d0a1a0a");
+      assert.ok(png.bytes.readUInt32BE(16) > 1200 && png.bytes.length > 30000, `${png.bytes.readUInt32BE(16)} px, ${png.bytes.length} bytes`);
+    }
+    assert.deepEqual(grounds, ["#ffffff", "#10161d"]);
+    const base = `/api/v1/runs/${ids.run}`;
+    assert.equal((await saved(page, "CSV")).bytes.toString("utf8"), (await daemon.ask("GET", `${base}.csv`)).text);
+    assert.equal((await saved(page, "JSON")).bytes.toString("utf8"), (await daemon.ask("GET", base)).text);
+    assert.deepEqual(await axe(page), []);
+    await page.keyboard.press("Escape");
+    assert.equal(await page.locator(".menu").getAttribute("open"), null);
+    await done();
+  });
+  await test("a copied link restores all of the view; where copying is forbidden the link is shown", async () => {
+    const {page, done} = await open(browser, {permissions: ["clipboard-read", "clipboard-write"]});
+    await show(page, `${daemon.url}/#run=${ids.run}`);
+    await page.getByRole("radio", {name: "cold"}).check();
+    await page.getByRole("radio", {name: "L1"}).check();
+    await page.getByRole("checkbox", {name: /^Show 9,/}).uncheck();
+    await page.locator('[data-column="time"]').click();
+    await page.locator('.point[data-kernel="block_reduction"]').focus();
+    await page.getByRole("button", {name: "Copy link"}).click();
+    await page.getByText("Link copied.").waitFor();
+    const link = await page.evaluate(() => navigator.clipboard.readText());
+    await done();
+    const second = await open(browser);
+    await show(second.page, link);
+    assert.ok(await second.page.getByRole("radio", {name: "cold"}).isChecked());
+    assert.ok(await second.page.getByRole("radio", {name: "L1"}).isChecked());
+    assert.ok(!(await second.page.getByRole("checkbox", {name: /^Show 9,/}).isChecked()));
+    assert.equal(await second.page.locator("th[aria-sort]").getAttribute("aria-sort"), "descending");
+    assert.match(await second.page.locator("#detail h3").textContent(), /block reduction$/);
+    await second.page.evaluate(() => { navigator.clipboard.writeText = () => Promise.reject(new Error("no")); });
+    await second.page.getByRole("button", {name: "Copy link"}).click();
+    assert.equal(await second.page.getByLabel("Link to this view").inputValue(), link);
+    await second.done();
+  });
+}
+
+async function report(browser, daemon, ids, document) {
+  await test("predictions, ceilings, telemetry and environment are the API's; the transcript comes when it is opened", async () => {
+    const {page, seen, done} = await open(browser);
+    await show(page, `${daemon.url}/#run=${ids.run}`);
+    const scored = (await daemon.ask("GET", `/api/v1/runs/${ids.run}/predictions`)).json;
+    await page.locator("#predictions").waitFor();
+    assert.match(await page.locator("#predictions").innerText(), new RegExp(`${scored.right} of ${scored.scored} right`));
+    const said = await page.locator("#predictions tbody tr").evaluateAll((all) => all.map((tr) => [...tr.children].map((td) => td.textContent)));
+    assert.deepEqual(said.map((row) => row.at(-1)), scored.items.map((item) => (item.right ? "right" : "wrong")));
+    assert.deepEqual(said.map((row) => row[4]), scored.items.map((item) => item.dram_per_ask.toFixed(4)));
+    assert.equal(await page.locator("#ceilings tbody tr").count(), document.ceilings.length);
+    const environment = await page.locator("#environment-section").innerText();
+    for (const part of [document.device.uuid, document.environment.kernel_release, document.environment.build, "700 W"]) assert.ok(environment.replaceAll("\n", "").includes(part), part);
+    await page.getByText("Row by row", {exact: true}).click();
+    const names = await page.locator("#telemetry tbody th").allTextContents();
+    for (const t of document.telemetry) assert.ok(names.includes(t.at.replace(/ (before|after)$/, "")), t.at);
+    const asked = () => seen.requests.filter((request) => request.url().includes("/transcript")).length;
+    assert.equal(asked(), 0);
+    await page.locator("#transcript summary").click();
+    await page.locator("#transcript pre").waitFor();
+    assert.equal(await page.locator("#transcript pre").textContent(), (await daemon.ask("GET", `/api/v1/jobs/${document.job}/transcript`)).text);
+    assert.equal(asked(), 1);
+    assert.deepEqual(await axe(page), []);
+    await done();
+  });
+  await test("a note is read and written; one that somebody else wrote meanwhile is not lost", async () => {
+    const {page, done} = await open(browser, {expected: [/412/]});
+    await show(page, `${daemon.url}/#run=${ids.run}`);
+    const body = page.locator("#note-body");
+    await body.getByText("after the driver update").waitFor();
+    await body.getByRole("button", {name: "Edit"}).click();
+    const hostile = "<b>fans</b> at 100 % مصفوفة";
+    await page.getByLabel("Note, at most 4096 bytes").fill(hostile);
+    await body.getByText("Accept changes of rows").click();
+    await body.getByRole("checkbox", {name: "vector add, warm"}).check();
+    assert.deepEqual(await axe(page), []);
+    await body.getByRole("button", {name: "Save"}).click();
+    await body.getByText(hostile).waitFor();
+    const stored = await daemon.ask("GET", `/api/v1/runs/${ids.run}/note`);
+    assert.deepEqual([stored.json.text, stored.json.accepted], [hostile, [{kernel: "vector_add", state: "warm"}]]);
+    assert.match(await body.innerText(), /Accepted changes[^]*vector add, warm/);
+    await body.getByRole("button", {name: "Edit"}).click();
+    await page.getByLabel("Note, at most 4096 bytes").fill("mine");
+    await daemon.ask("PUT", `/api/v1/runs/${ids.run}/note`, {headers: JSON_TYPE, body: JSON.stringify({text: "theirs"})});
+    await body.getByRole("button", {name: "Save"}).click();
+    await body.getByText("Somebody else wrote this note meanwhile").waitFor();
+    assert.match(await body.locator("blockquote").innerText(), /theirs/);
+    assert.equal(await page.getByLabel("Note, at most 4096 bytes").inputValue(), "mine");
+    await body.getByRole("button", {name: "Save"}).click();
+    await until("the note", async () => (await daemon.ask("GET", `/api/v1/runs/${ids.run}/note`)).json.text === "mine");
+    await done();
+  });
+  await test("a reader who may not write is told so in the form, with what to do", async () => {
+    const {page, done} = await open(browser, {expected: [/403/]});
+    await page.route(/\/note$/, (route) => (route.request().method() === "PUT" ? route.fulfill({status: 403, json: {error: {code: "forbidden", message: "anonymous may not write", next_action: "Use an account or token that has this right, or ask the operator."}}}) : route.continue()));
+    await show(page, `${daemon.url}/#run=${ids.other}`);
+    await page.getByRole("button", {name: "Write a note"}).click();
+    await page.getByLabel("Note, at most 4096 bytes").fill("mine");
+    await page.getByRole("button", {name: "Save"}).click();
+    await page.locator("#note-body .notice", {hasText: "ask the operator"}).waitFor();
+    assert.equal(await page.getByLabel("Note, at most 4096 bytes").inputValue(), "mine");
+    await done();
+  });
+}
+
+export async function runViewTests() {
+  const daemon = await start();
+  const ids = await fill(daemon);
+  const document = (await daemon.ask("GET", `/api/v1/runs/${ids.run}`)).json;
+  const browser = await launch();
+  try {
+    await levels(browser, daemon, ids, document);
+    await threeRuns(browser, daemon, ids);
+    await overlay(browser, daemon, ids);
+    await choosing(browser, daemon, ids, document);
+    await takingAway(browser, daemon, ids);
+    await report(browser, daemon, ids, document);
+  } finally {
+    await browser.close();
+  }
+  await daemon.stop();
+}
