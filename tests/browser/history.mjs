@@ -1,0 +1,388 @@
+// History, runs and trend in Chromium: what they show is what the API says, to the digits shown, on days of UTC in every zone.
+import assert from "node:assert/strict";
+import {launch, open} from "./browser.mjs";
+import {JSON_TYPE, start, submit} from "./daemon.mjs";
+import {AFTER, BEFORE, HOSTILE, fillPast} from "./past.mjs";
+import {test, until} from "./suite.mjs";
+
+const ZONES = ["UTC", "America/Los_Angeles", "Asia/Kolkata"];
+const next = (day) => new Date(Date.parse(`${day}T00:00:00Z`) + 86400000).toISOString().slice(0, 10);
+const parameters = (href) => Object.fromEntries(new URLSearchParams(href.slice(href.indexOf("#") + 1)));
+const json = async (daemon, path) => {
+  const answer = await daemon.ask("GET", path);
+  assert.equal(answer.status, 200, answer.text);
+  return answer.json;
+};
+
+async function visit(page, daemon, fragment, ready) {
+  await page.goto(`${daemon.url}/#${fragment}`);
+  await page.locator(ready).first().waitFor();
+}
+
+/** [{device, driver, cuda, day, text, kind, href, words}] of all cells, as the table has them by its heads. */
+const cells = (page) => page.evaluate(() => {
+  const days = [];
+  const months = {Jan: "01", Feb: "02", Mar: "03", Apr: "04", May: "05", Jun: "06", Jul: "07", Aug: "08", Sep: "09", Oct: "10", Nov: "11", Dec: "12"};
+  const below = [...document.querySelectorAll(".matrix thead tr:nth-child(2) th")];
+  for (const th of document.querySelectorAll(".matrix thead tr:first-child th:not(.label)")) {
+    if (th.classList.contains("gap")) days.push(null);
+    else for (let i = 0; i < th.colSpan; i++) days.push(`${th.innerText.slice(-4)}-${months[th.innerText.slice(0, 3)]}-${below.shift().lastChild.textContent}`);
+  }
+  const found = [];
+  for (const body of document.querySelectorAll(".matrix tbody")) {
+    const device = body.querySelector(".device-name bdi").textContent;
+    for (const tr of [...body.rows].slice(1)) {
+      const [driver, cuda] = [...tr.querySelectorAll("th bdi")].map((bdi) => bdi.textContent);
+      [...tr.querySelectorAll("td")].forEach((td, i) => {
+        const a = td.querySelector("a");
+        if (a) found.push({device, driver, cuda, day: days[i], text: a.textContent, kind: a.classList.contains("counted") ? "counter-backed" : "timed-only", href: a.getAttribute("href"), words: a.getAttribute("aria-label")});
+      });
+    }
+  }
+  return found;
+});
+
+async function matrixTests(browser, daemon, past) {
+  for (const timezoneId of ZONES)
+    await test(`the matrix in ${timezoneId}: every cell is the API's, on its UTC day, and leads to its runs`, async () => {
+      const {page, done} = await open(browser, {timezoneId});
+      await visit(page, daemon, "view=history", ".matrix a.cell");
+      const answer = await json(daemon, "/api/v1/history");
+      const wanted = answer.rows.flatMap((row) => row.cells.map((cell) => ({row, cell})));
+      const found = await cells(page);
+      assert.equal(found.length, wanted.length);
+      for (const {row, cell} of wanted) {
+        const shown = found.find((one) => one.device === row.device.name && one.driver === row.driver && one.cuda === `CUDA ${row.cuda}` && one.day === cell.day);
+        assert.ok(shown, `${row.device.name} ${cell.day}`);
+        assert.equal(shown.kind, cell.counters);
+        const text = cell.counters === "timed-only" ? `${cell.timed_only}t` : `${cell.counter_backed}${cell.timed_only > 0 ? `+${cell.timed_only}t` : ""}`;
+        assert.equal(shown.text, text);
+        assert.ok(shown.words.includes(`${cell.day} UTC`), shown.words);
+        assert.deepEqual(parameters(shown.href), {view: "runs", device: row.device.id, driver: row.driver, cuda: row.cuda, since: cell.day, until: next(cell.day), source: "measured,imported"});
+      }
+      await done();
+    });
+  await test("a gap of days is told, and so is the change of driver, with its comparison", async () => {
+    const {page, done} = await open(browser);
+    await visit(page, daemon, `view=history&device=${past.device}`, ".matrix a.cell");
+    assert.equal(await page.locator(".matrix thead .gap").innerText(), "16 days without");
+    assert.deepEqual(await page.locator(".matrix a.new").evaluateAll((all) => all.map((a) => a.getAttribute("aria-label").slice(3, 13))), [past.days.after[0]]);
+    const item = page.locator(".change-list li");
+    assert.equal(await item.count(), 1);
+    const text = await item.innerText();
+    for (const part of [past.days.after[0], BEFORE, AFTER]) assert.ok(text.includes(part), text);
+    assert.deepEqual(parameters(await item.locator("a").getAttribute("href")), {view: "compare", base: `driver:${BEFORE}`, head: `driver:${AFTER}`, device: past.device});
+    await done();
+  });
+  await test("names of devices are text; a cell opens as many runs as it counts", async () => {
+    const {page, done} = await open(browser);
+    await visit(page, daemon, "view=history", ".matrix a.cell");
+    const names = await page.locator(".device-name > bdi:first-child").evaluateAll((all) => all.map((bdi) => bdi.textContent));
+    for (const name of HOSTILE) assert.ok(names.includes(name), name);
+    await page.locator(".matrix a.counted").first().click();
+    await page.locator("#runs tbody tr").first().waitFor();
+    assert.equal(await page.locator("#runs tbody tr").count(), 2);
+    await done();
+  });
+  await test("in the matrix one cell is a stop of the Tab key, arrow keys go on", async () => {
+    const {page, done} = await open(browser);
+    await visit(page, daemon, `view=history&device=${past.device}`, ".matrix a.cell");
+    assert.equal(await page.locator(".matrix a[tabindex='0']").count(), 1);
+    await page.locator(".matrix a[tabindex='0']").focus();
+    const at = () => page.evaluate(() => document.activeElement.getAttribute("aria-label"));
+    assert.ok((await at()).includes(past.days.after[3]));
+    await page.keyboard.press("ArrowLeft");
+    assert.ok((await at()).includes(past.days.after[2]));
+    await page.keyboard.press("ArrowUp");
+    assert.ok((await at()).includes(BEFORE), await at());
+    await page.keyboard.press("Home");
+    assert.ok((await at()).includes(past.days.before[0]));
+    await page.keyboard.press("ArrowUp");
+    assert.ok((await at()).includes(past.days.before[0]));
+    await done();
+  });
+  await test("replayed runs come when they are asked for; an empty span and a wrong day say so and keep the choosers", async () => {
+    const {page, done} = await open(browser, {expected: [/400/]});
+    await visit(page, daemon, "view=history", ".matrix a.cell");
+    const before = await page.locator(".matrix a.cell").count();
+    await page.locator("[name=source]").selectOption("any");
+    await until("the replayed run's cell", async () => (await page.locator(".matrix a.cell").count()) === before + 1);
+    assert.equal(parameters(page.url()).source, "any");
+    await visit(page, daemon, "view=history&since=2020-01-01&until=2020-02-01", ".empty");
+    assert.ok((await page.locator(".empty").innerText()).includes("No run in this span"));
+    await visit(page, daemon, "view=history&since=yesterday", ".notice.bad");
+    assert.ok((await page.locator(".notice.bad").innerText()).includes("since"));
+    assert.equal(await page.locator("[name=since]").inputValue(), "yesterday");
+    await done();
+  });
+}
+
+const shownRuns = (page) => page.locator("#runs tbody tr").evaluateAll((all) => all.map((tr) => [tr.dataset.run, ...[...tr.querySelectorAll("td:not(.tick)")].map((td) => td.innerText.replaceAll(/\s+/g, " ").trim())]));
+
+async function runsTests(browser, daemon, past) {
+  await test("the list is the API's, in its order, with both clocks", async () => {
+    for (const timezoneId of ZONES) {
+      const {page, done} = await open(browser, {timezoneId, locale: "en-US"});
+      await visit(page, daemon, "view=runs", "#runs tbody tr");
+      const {items} = await json(daemon, "/api/v1/runs");
+      const rows = await shownRuns(page);
+      assert.deepEqual(rows.map(([id]) => id), items.map((run) => run.id));
+      items.forEach((run, i) => {
+        const [, date, device, driver, kind, outcome, copy, fma, ridge] = rows[i];
+        assert.ok(date.startsWith(`${run.date.slice(0, 10)} ${run.date.slice(11, 19)} UTC`), date);
+        if (timezoneId === "America/Los_Angeles") assert.match(date, /P[SD]T$/);
+        if (timezoneId === "Asia/Kolkata") assert.match(date, /GMT\+5:30$|IST$/);
+        assert.ok(device.startsWith(run.device.name.slice(0, 20)), device);
+        assert.equal(driver, `${run.driver} CUDA ${run.cuda}`);
+        assert.equal(kind, `${run.sizes} ${run.counters === "timed-only" ? "timed only" : run.counters}`);
+        assert.equal(outcome, run.outcome);
+        const close = (text, value, unit) => (value === null ? assert.equal(text, "–") : assert.ok(Math.abs((Number.parseFloat(text) * {T: 1e12, G: 1e9}[text.split(" ")[1][0]]) / value - 1) < 0.0051 && text.endsWith(unit), `${text} is not ${value}`));
+        close(copy, run.dram_copy_byte_per_s, "B/s");
+        close(fma, run.fp32_fma_flop_per_s, "FLOP/s");
+        assert.equal(ridge === "–" ? null : Number(ridge), run.ridge_flop_per_byte === null ? null : Number(run.ridge_flop_per_byte.toPrecision(3)));
+      });
+      assert.ok((await page.locator("#runs tbody tr .mark").allInnerTexts()).includes("Replayed"));
+      await done();
+    }
+  });
+  await test("pages by the API's cursor, and back by the browser; a broken cursor leads to the newest", async () => {
+    const {page, done} = await open(browser, {expected: [/400/]});
+    await visit(page, daemon, "view=runs&limit=5&source=imported", "#runs tbody tr");
+    const {items, next: cursor} = await json(daemon, "/api/v1/runs?limit=5&source=imported");
+    await page.locator("a[rel=next]").click();
+    const second = await json(daemon, `/api/v1/runs?limit=5&source=imported&cursor=${encodeURIComponent(cursor)}`);
+    await until("the second page", async () => (await shownRuns(page))[0]?.[0] === second.items[0].id);
+    assert.deepEqual((await shownRuns(page)).map(([id]) => id), second.items.map((run) => run.id));
+    await page.goBack();
+    await until("the first page", async () => (await shownRuns(page))[0]?.[0] === items[0].id);
+    await visit(page, daemon, "view=runs&cursor=broken", "#runs .notice");
+    await page.getByRole("link", {name: "Start with the newest runs"}).click();
+    await page.locator("#runs tbody tr").first().waitFor();
+    await done();
+  });
+  await test("each filter asks the API for it and stands in the address; exports take the same selection", async () => {
+    const {page, seen, done} = await open(browser);
+    await visit(page, daemon, "view=runs", "#runs tbody tr");
+    const changes = {device: past.device, driver: BEFORE, cuda: "13.0", suite: "verify", sizes: "course", source: "measured,imported", counters: "counter-backed", outcome: "any", since: past.days.before[0], until: next(past.days.before[0])};
+    for (const [name, value] of Object.entries(changes)) {
+      const control = page.locator(`#runs form [name=${name}]`);
+      if (await control.evaluate((element) => element.localName === "select")) await control.selectOption(value);
+      else await control.fill(value).then(() => control.blur());
+      await until(name, () => seen.requests.some((request) => new URL(request.url()).pathname === "/api/v1/runs" && new URL(request.url()).searchParams.get(name) === value));
+      assert.equal(parameters(page.url())[name], value);
+    }
+    await until("two runs", async () => (await page.locator("#runs tbody tr").count()) === 2);
+    for (const kind of ["csv", "json"]) {
+      const href = await page.locator(".exports a", {hasText: kind.toUpperCase()}).getAttribute("href");
+      assert.deepEqual(Object.fromEntries(new URL(href, daemon.url).searchParams), changes);
+      const answer = await daemon.ask("GET", href);
+      assert.equal(answer.status, 200);
+      if (kind === "json") assert.equal(JSON.parse(answer.text).items.length, 2);
+    }
+    await page.locator("#runs form [name=driver]").fill("999.99");
+    await page.locator("#runs form [name=driver]").blur();
+    await page.locator("#runs .empty").waitFor();
+    await page.getByRole("button", {name: "Clear filters"}).click();
+    await until("all runs", async () => (await page.locator("#runs tbody tr").count()) > 2);
+    await done();
+  });
+  await test("two marked runs lead to a comparison and to one chart; marks stay over pages", async () => {
+    const {page, done} = await open(browser);
+    await visit(page, daemon, `view=runs&device=${past.device}&source=imported&limit=25`, "#runs tbody tr");
+    const [a, b] = (await shownRuns(page)).map(([id]) => id);
+    await page.getByRole("checkbox", {name: `run ${b} as base`}).check();
+    await page.getByRole("checkbox", {name: `run ${a} as base`}).check();
+    await page.getByRole("checkbox", {name: `run ${a} as head`}).check(); // a run is on one side only
+    assert.equal(await page.getByRole("checkbox", {name: `run ${a} as base`}).isChecked(), false);
+    assert.deepEqual(parameters(await page.getByRole("link", {name: "Compare", exact: true}).last().getAttribute("href")), {view: "compare", base: `run:${b}`, head: `run:${a}`});
+    assert.deepEqual(parameters(await page.getByRole("link", {name: "Both on one chart"}).getAttribute("href")), {run: a, over: b});
+    await page.reload();
+    await page.locator("#runs tbody tr").first().waitFor();
+    assert.ok(await page.getByRole("checkbox", {name: `run ${b} as base`}).isChecked());
+    await page.getByRole("button", {name: "Clear marks"}).click();
+    assert.equal(await page.locator(".selection").isVisible(), false);
+    await done();
+  });
+}
+
+const SCALE = {s: 1, ms: 1e-3, "µs": 1e-6, ns: 1e-9, "TB/s": 1e12, "GB/s": 1e9, B: 1, kB: 1e3, MB: 1e6, GB: 1e9, "%": 1};
+
+/** A text with its unit is the value, to half of its last digit. */
+function same(text, value, unit = null) {
+  const [, digits, own] = /^([\d.]+)(?: (\S+))?$/.exec(text) ?? assert.fail(`${text} is no figure`);
+  const scale = SCALE[own ?? unit] ?? 1;
+  const last = 10 ** -(digits.split(".")[1]?.length ?? 0);
+  assert.ok(Math.abs(Number(digits) * scale - value) <= last * scale * 0.5000001, `${text} is not ${value}`);
+}
+
+function sameRange(text, low, high) {
+  const [from, to] = text.split(" to ");
+  same(to, high);
+  same(from, low, to.split(" ")[1] ?? null);
+}
+
+/** What the page must say of a point's place. */
+const kindOf = (point) => (point.accepted ? "accepted" : point.band === null ? "none" : point.outside ? "outside" : "inside");
+
+async function checkTable(page, points) {
+  const rows = await page.locator(".trend-table tbody tr").evaluateAll((all) => all.map((tr) => ({kind: tr.className, day: tr.dataset.day, cells: [...tr.cells].map((cell) => cell.innerText.trim()), run: tr.querySelector("td a").getAttribute("href")})));
+  assert.equal(rows.length, points.length);
+  points.toReversed().forEach((point, i) => {
+    const {cells: shown, ...row} = rows[i];
+    assert.equal(row.kind, `kind-${kindOf(point)}`);
+    assert.deepEqual([shown[0], shown[1], shown[2], shown[5]], [point.day, point.driver, point.cuda, String(point.runs)]);
+    same(shown[3], point.median);
+    if (point.min !== point.max) sameRange(shown[4], point.min, point.max);
+    if (point.band === null) assert.equal(shown[6], "–");
+    else sameRange(shown[6], point.band.low, point.band.high);
+    if (point.band) assert.equal(Number(shown[7].replace("−", "-").replace(" %", "")).toFixed(2), (100 * (point.median / point.band.median - 1)).toFixed(2).replace("-0.00", "0.00"));
+    if (point.band === null) assert.ok(shown[8].includes(point.why.band), shown[8]);
+    assert.deepEqual(parameters(row.run), {run: point.newest_run});
+  });
+}
+
+/** Marks stand at their day and value by the axis's own ticks, each kind in its shape. */
+async function checkChart(page, points) {
+  const drawn = await page.evaluate(() => {
+    const at = (text) => /translate\(([^,]+),([^)]+)\)/.exec(text.getAttribute("transform")).slice(1, 3).map(Number);
+    const y = [...document.querySelectorAll('.trend-chart g[aria-label="y-axis tick label"] text')].map((text) => [Number(text.textContent.replaceAll(",", "").replace("−", "-")), at(text)[1]]);
+    const unit = document.querySelector('.trend-chart g[aria-label="y-axis label"]').textContent.split(", ").at(-1);
+    return {y, unit, marks: [...document.querySelectorAll(".trend-chart .point")].map((group) => ({x: Number(group.firstChild.getAttribute("cx")), y: Number(group.firstChild.getAttribute("cy")), label: group.getAttribute("aria-label")})),
+      svg: document.querySelector(".trend-chart svg").outerHTML};
+  });
+  const [[a, pa], [b, pb]] = [drawn.y[0], drawn.y.at(-1)];
+  const slope = (pb - pa) / (b - a);
+  assert.equal(drawn.marks.length, points.length);
+  points.forEach((point, i) => {
+    const mark = drawn.marks[i];
+    const wanted = pa + (point.median / (SCALE[drawn.unit] ?? 1) - a) * slope;
+    assert.ok(Math.abs(mark.y - wanted) < 0.6, `${point.day}: ${mark.y} is not ${wanted}`);
+    assert.ok(mark.label.includes(`${point.day} UTC`), mark.label);
+    same(/: ([\d.]+ ?\S*), \d+ run/.exec(mark.label)[1].trim(), point.median);
+    if (i > 0) assert.ok(mark.x >= drawn.marks[i - 1].x);
+  });
+  assert.ok(!/NaN|Infinity|undefined/.test(drawn.svg));
+}
+
+async function trendTests(browser, daemon, past) {
+  const query = `device=${past.device}&kernel=vector_add&state=warm`;
+  for (const [what, more] of [["time", "&metric=time_s"], ["bytes", "&metric=dram_bytes"], ["bytes over asked", "&metric=dram_per_ask"], ["percent of the ceiling", "&metric=percent_of_ceiling"]])
+    await test(`a trend of ${what}: table and chart are the API's`, async () => {
+      for (const timezoneId of ZONES.slice(1)) {
+        const {page, done} = await open(browser, {timezoneId});
+        await visit(page, daemon, `view=trend&${query}${more}`, ".trend-chart .point");
+        const {points} = await json(daemon, `/api/v1/trend?${query}${more}`);
+        await checkTable(page, points);
+        await checkChart(page, points);
+        await done();
+      }
+    });
+  await test("a ceiling's trend has its rate; the chooser offers only what the row has", async () => {
+    const {page, done} = await open(browser);
+    await visit(page, daemon, `view=trend&${query}`, ".trend-chart .point");
+    await page.locator("[name=kernel]").selectOption("dram_copy");
+    await until("the copy's trend", async () => (await page.locator(".trend-title").innerText()).startsWith("copy, warm: rate"));
+    const {points} = await json(daemon, `/api/v1/trend?device=${past.device}&kernel=dram_copy&state=warm&metric=value`);
+    await checkTable(page, points);
+    assert.deepEqual(await page.locator("[name=metric] option").evaluateAll((all) => all.map((option) => option.value)), ["value", "dram_bytes", "dram_per_ask"]);
+    assert.equal(parameters(page.url()).metric, "value");
+    await done();
+  });
+  await test("each point by arrow key, pointer and tap: the detail is the API's", async () => {
+    const {points} = await json(daemon, `/api/v1/trend?${query}`);
+    for (const touch of [false, true]) {
+      const {page, done} = await open(browser, touch ? {width: 390, hasTouch: true} : {});
+      await visit(page, daemon, `view=trend&${query}`, ".trend-chart .point");
+      for (const [i, point] of points.entries()) {
+        if (touch) {
+          await page.locator(".trend-chart .ring").nth(i).scrollIntoViewIfNeeded();
+          const box = await page.locator(".trend-chart .ring").nth(i).boundingBox();
+          await page.touchscreen.tap(box.x + box.width / 2, box.y + box.height / 2);
+        } else if (i === 0) {
+          await page.locator(".trend-chart .point[tabindex='0']").focus();
+          await page.keyboard.press("Home");
+        } else await page.keyboard.press("ArrowRight");
+        await until(point.day, async () => (await page.locator(".trend-detail h2").innerText()) === `${point.day} UTC`);
+        const facts = Object.fromEntries(await page.locator(".trend-detail dl").evaluate((dl) => [...dl.querySelectorAll("dt")].map((dt) => [dt.textContent, dt.nextElementSibling.textContent])));
+        same(facts.median, point.median);
+        assert.equal(facts.driver, point.driver);
+        if (point.band) sameRange(facts["band before it"], point.band.low, point.band.high);
+        else assert.ok((await page.locator(".trend-detail").innerText()).includes(point.why.band));
+        assert.equal(await page.getByRole("button", {name: "Accept this change"}).count(), point.outside ? 1 : 0);
+      }
+      await done();
+    }
+  });
+  await test("no point: replayed runs have to be asked for", async () => {
+    const {page, done} = await open(browser);
+    await visit(page, daemon, `view=trend&${query}&sizes=scaled`, ".empty");
+    await visit(page, daemon, `view=trend&${query}&source=replayed`, ".trend-chart .point");
+    assert.ok((await page.locator(".said").innerText()).includes("There is no band yet"));
+    assert.ok((await page.locator("#trend .mark").first().innerText()).includes("Replayed"));
+    await done();
+  });
+}
+
+async function acceptTests(browser, daemon, past) {
+  const query = `device=${past.device}&kernel=vector_add&state=warm`;
+  const NOTE = "driver <b>580</b> is slower here, accepted";
+  await test("a change is accepted with a note; somebody else's note meanwhile is not lost", async () => {
+    const {page, done} = await open(browser, {expected: [/412/]});
+    await visit(page, daemon, `view=trend&${query}`, ".trend-chart .point");
+    await page.getByRole("button", {name: "Accept this change"}).click();
+    const which = page.locator(".accept-form [name=run]");
+    await which.waitFor();
+    const {items} = await json(daemon, `/api/v1/runs?device=${past.device}&driver=${AFTER}&since=${past.days.after[0]}&until=${next(past.days.after[0])}&source=measured,imported`);
+    assert.deepEqual(await which.locator("option").evaluateAll((all) => all.map((option) => option.value)), items.map((run) => run.id).reverse());
+    const run = items.at(-1).id;
+    await until("the note to be read", async () => (await page.locator(".accept-form [role=status]").count()) === 1);
+    await page.locator(".accept-form textarea").fill(NOTE);
+    const other = await daemon.ask("PUT", `/api/v1/runs/${run}/note`, {headers: JSON_TYPE, body: JSON.stringify({text: "seen", accepted: [{kernel: "matmul_naive", state: "warm"}]})});
+    assert.equal(other.status, 200, other.text);
+    await page.getByRole("button", {name: "Accept from this run on"}).click();
+    await page.locator(".accept-form .notice").waitFor();
+    assert.equal(await page.locator(".accept-form textarea").inputValue(), `seen\n${NOTE}`);
+    await page.getByRole("button", {name: "Accept from this run on"}).click();
+    await page.locator(".notice.good").waitFor();
+    const {json: note} = await daemon.ask("GET", `/api/v1/runs/${run}/note`);
+    assert.equal(note.text, `seen\n${NOTE}`);
+    assert.deepEqual(note.accepted.toSorted((a, b) => (a.kernel < b.kernel ? -1 : 1)), [{kernel: "matmul_naive", state: "warm"}, {kernel: "vector_add", state: "warm"}]);
+    const {points} = await json(daemon, `/api/v1/trend?${query}`);
+    assert.ok(points.some((point) => point.accepted));
+    await until("the new baseline", async () => (await page.locator(".trend-table .kind-accepted").count()) === 1);
+    await checkTable(page, points);
+    assert.equal(await page.locator(".note-list .note-text").textContent(), `seen\n${NOTE}`);
+    await done();
+  });
+  await test("who may not write is told so, in words", async () => {
+    await daemon.stop(); // one daemon has the database at a time
+    const reader = await start({folder: daemon.folder, options: [], ready: false});
+    const {page, done} = await open(browser, {expected: [/40[13]/]});
+    await visit(page, reader, `view=trend&device=${past.device}&kernel=matmul_naive&state=cold`, ".trend-chart .point");
+    await page.getByRole("button", {name: "Accept this change"}).click();
+    await page.locator(".accept-form textarea").fill("mine");
+    await until("the note to be read", async () => {
+      await page.getByRole("button", {name: "Accept from this run on"}).click();
+      return page.locator(".accept-form .notice.bad").count();
+    });
+    assert.match(await page.locator(".accept-form .notice.bad").innerText(), /token|right|operator/i);
+    assert.equal(await page.locator(".accept-form textarea").inputValue(), "mine");
+    await done();
+    await reader.stop();
+  });
+}
+
+export async function historyTests() {
+  const daemon = await start();
+  const past = await fillPast(daemon);
+  await submit(daemon, {suite: "verify"});
+  const browser = await launch();
+  try {
+    await matrixTests(browser, daemon, past);
+    await runsTests(browser, daemon, past);
+    await trendTests(browser, daemon, past);
+    await acceptTests(browser, daemon, past); // ends the daemon
+  } finally {
+    await browser.close();
+  }
+}
