@@ -234,23 +234,5 @@ class Rights(unittest.TestCase):
                 site.close()
 
 
-class Place(unittest.TestCase):
-    def test_answers_do_not_depend_on_locale_and_time_zone(self):
-        site = varied.Varied()
-        try:
-            runs = site.runs([1e-3, 1.1e-3], "580.1", predictions={"vector_add": "below"})
-            paths = [HISTORY + "?until=2100-01-01&since=2099-01-01", HISTORY, TREND + "vector_add&state=cold", "/api/v1/compare?base=run:%s&head=run:%s" % tuple(runs),
-                     "/api/v1/runs.csv", "/api/v1/runs.json", "/api/v1/runs/%s/note" % runs[0], "/api/v1/runs/%s/predictions" % runs[0]]
-            before = [site.daemon.get(path).body for path in paths]
-            self.assertEqual(site.daemon.stop(), 0)
-            site.daemon.log.close()
-            site.daemon = harness.Daemon("--open-loopback", measure=str(site.directory / "measure"), directory=site.directory,
-                                         environment={"LC_ALL": "de_DE.UTF-8", "TZ": "America/Los_Angeles"})
-            for path, body in zip(paths, before):
-                self.assertEqual(site.daemon.get(path).body, body, path)
-        finally:
-            site.close()
-
-
 if __name__ == "__main__":
     unittest.main()
