@@ -106,21 +106,3 @@ int store_list_devices(struct store *store, struct rl_buf *out, struct rl_err *e
     rl_buf_puts(out, "],\"next\":null}");
     return store_finish_text(out, length, rc, err);
 }
-
-int store_device_json(struct store *store, const char *id, struct rl_buf *out, struct rl_err *err)
-{
-    struct stmt stmt = stmt_start(store, STMT_DEVICE_GET);
-    size_t length = out->len;
-    int rc;
-
-    stmt_text(&stmt, ":id", id);
-    rc = stmt_step(&stmt, err, "reading a device");
-    if (rc == 0)
-        rc = rl_fail(err, RL_E_NOT_FOUND, "device", "no device \"%s\" is known", id);
-    else if (rc == 1) {
-        put_device(out, &stmt);
-        rc = 0;
-    }
-    stmt_end(&stmt);
-    return store_finish_text(out, length, rc, err);
-}

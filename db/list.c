@@ -323,14 +323,3 @@ int store_run_list(struct store *store, const struct store_run_filter *asked, st
     free(places);
     return store_finish_text(out, length, rc, err);
 }
-
-int64_t store_run_newest(struct store *store)
-{
-    struct store_run_filter filter = {.outcome = "ok", .limit = 1};
-    struct place place = {0};
-    int count = 0;
-
-    if (store_find_places(store, &filter, (struct place){INT64_MAX, INT64_MAX}, &place, 1, &count, NULL) < 0)
-        return 0;
-    return count == 1 ? place.id : 0;
-}

@@ -116,7 +116,7 @@ void stmt_int(struct stmt *stmt, const char *name, int64_t value)
     bound(stmt, name, sqlite3_bind_int64(stmt->handle, parameter(stmt, name), value));
 }
 
-static void bind_text(struct stmt *stmt, const char *name, const char *text, sqlite3_destructor_type lifetime)
+void stmt_text(struct stmt *stmt, const char *name, const char *text)
 {
     size_t length;
 
@@ -129,17 +129,8 @@ static void bind_text(struct stmt *stmt, const char *name, const char *text, sql
         bound(stmt, name, SQLITE_MISUSE);
         return;
     }
-    bound(stmt, name, sqlite3_bind_text64(stmt->handle, parameter(stmt, name), text, length, lifetime, SQLITE_UTF8));
-}
-
-void stmt_text(struct stmt *stmt, const char *name, const char *text)
-{
-    bind_text(stmt, name, text, SQLITE_TRANSIENT);
-}
-
-void stmt_text_static(struct stmt *stmt, const char *name, const char *text)
-{
-    bind_text(stmt, name, text, SQLITE_STATIC);
+    bound(stmt, name,
+          sqlite3_bind_text64(stmt->handle, parameter(stmt, name), text, length, SQLITE_TRANSIENT, SQLITE_UTF8));
 }
 
 void stmt_blob(struct stmt *stmt, const char *name, const void *data, size_t size)

@@ -57,7 +57,6 @@ int store_put_device(struct store *store, const struct store_device *device, str
  * device{…}, environment{…}; the last two as rl_device_to_json and rl_environment_to_json give them; why is null when
  * status is ok. */
 int store_list_devices(struct store *store, struct rl_buf *out, struct rl_err *err);
-int store_device_json(struct store *store, const char *id, struct rl_buf *out, struct rl_err *err); /* RL_E_NOT_FOUND */
 
 /* ---- jobs ---- */
 enum job_state { JOB_QUEUED, JOB_RUNNING, JOB_DONE, JOB_FAILED, JOB_CANCELLED, JOB_INTERRUPTED, JOB_STATE_COUNT };
@@ -157,6 +156,5 @@ int store_run_list(struct store *store, const struct store_run_filter *filter, s
 int store_run_document(struct store *store, int64_t id, struct rl_buf *out, struct rl_err *err);
 /* {"items":[{unit,state,launches,times_s:[…]}]} by unit and state: float32 values with nine digits. RL_E_NOT_FOUND. */
 int store_run_samples(struct store *store, int64_t id, struct rl_buf *out, struct rl_err *err);
-int64_t store_run_newest(struct store *store); /* any source, outcome ok; 0 when none */
 
 #endif

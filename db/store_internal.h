@@ -87,8 +87,6 @@ struct stmt stmt_start(struct store *store, enum store_stmt id);
 void stmt_int(struct stmt *stmt, const char *name, int64_t value);
 /* NULL binds NULL. The text is copied. Text that is no UTF-8 is refused. */
 void stmt_text(struct stmt *stmt, const char *name, const char *text);
-/* The same without the copy: the text has to live until stmt_end. */
-void stmt_text_static(struct stmt *stmt, const char *name, const char *text);
 void stmt_blob(struct stmt *stmt, const char *name, const void *data,
                size_t size); /* copied; size 0 is an empty blob */
 /* An unknown value binds NULL; a value that is not finite is refused (SQLite would store NaN as NULL). */

@@ -92,12 +92,6 @@ int loop_add_fd(struct loop *loop, int fd, uint32_t events, void (*ready)(void *
     return 0;
 }
 
-int loop_set_events(struct loop *loop, struct loop_source *source, uint32_t events)
-{
-    struct epoll_event event = {.events = events, .data.ptr = source};
-    return epoll_ctl(loop->epfd, EPOLL_CTL_MOD, source->fd, &event);
-}
-
 static int64_t deadline_after(int64_t after_ms)
 {
     if (after_ms < 0)

@@ -15,8 +15,6 @@ void loop_free(struct loop *loop);
 /* events: EPOLLIN, EPOLLOUT, …; level-triggered. The descriptor stays the caller's. */
 int loop_add_fd(struct loop *loop, int fd, uint32_t events, void (*ready)(void *arg, uint32_t events), void *arg,
                 struct loop_source **ret, struct rl_err *err);
-/* Watches for other events from now on. 0, or -1 with errno. */
-int loop_set_events(struct loop *loop, struct loop_source *source, uint32_t events);
 /* One-shot timer, monotonic; rearm by loop_timer_set. after_ms < 0 disarms. */
 int loop_add_timer(struct loop *loop, int64_t after_ms, void (*fired)(void *arg), void *arg, struct loop_source **ret,
                    struct rl_err *err);

@@ -252,6 +252,22 @@ static inline int64_t add_run(struct fixture *f, const struct rl_run *run)
     return id;
 }
 
+/* The newest run with the outcome ok, as a list gives it; 0 when there is none. */
+static inline int64_t newest_ok(struct fixture *f)
+{
+    static const char head[] = "{\"items\":[{\"id\":\"";
+    struct store_run_filter filter = {.outcome = "ok", .limit = 1};
+    struct rl_buf out;
+    int64_t id = 0;
+
+    rl_buf_init(&out, 1 << 20);
+    OK(f, store_run_list(f->store, &filter, &out, &f->err));
+    if (strncmp(out.data, head, sizeof head - 1) == 0)
+        id = strtoll(out.data + sizeof head - 1, NULL, 10);
+    rl_buf_free(&out);
+    return id;
+}
+
 /* One integer from a query of the test's own. */
 static inline int64_t query_int(struct fixture *f, const char *sql)
 {

@@ -152,24 +152,6 @@ static void one_ready_descriptor_may_remove_another_of_the_same_wait(void **stat
     assert_string_equal(bench->order, "i."); /* level-triggered data is left unread, and nobody is told of it again */
 }
 
-static void ready_once(void *arg, uint32_t events)
-{
-    struct bench *bench = arg;
-    (void)events;
-    note(bench, 'i');
-    loop_set_events(bench->loop, bench->a, 0);
-}
-
-static void events_can_be_changed(void **state)
-{
-    struct bench *bench = *state;
-    assert_int_equal(write(bench->pipe_a[1], "x", 1), 1);
-    loop_add_fd(bench->loop, bench->pipe_a[0], EPOLLIN, ready_once, bench, &bench->a, NULL);
-    loop_add_timer(bench->loop, 15, fire_stop, bench, &bench->c, NULL);
-    loop_run(bench->loop, NULL);
-    assert_string_equal(bench->order, "i.");
-}
-
 static int64_t prepare(void *arg)
 {
     struct bench *bench = arg;
@@ -190,7 +172,7 @@ static void a_bad_descriptor_is_an_error_and_leaves_nothing(void **state)
 {
     struct bench *bench = *state;
     struct rl_err err = {0};
-    assert_int_equal(loop_add_fd(bench->loop, -1, EPOLLIN, ready_once, bench, &bench->a, &err), -1);
+    assert_int_equal(loop_add_fd(bench->loop, -1, EPOLLIN, ready_removes_both, bench, &bench->a, &err), -1);
     assert_int_equal(err.code, RL_E_INTERNAL);
     assert_null(bench->a);
 }
@@ -204,7 +186,6 @@ int main(void)
         CASE(a_timer_may_rearm_itself),
         CASE(a_timer_may_remove_itself_and_another_due_one),
         CASE(one_ready_descriptor_may_remove_another_of_the_same_wait),
-        CASE(events_can_be_changed),
         CASE(prepare_is_asked_before_each_wait_and_may_stop),
         CASE(a_bad_descriptor_is_an_error_and_leaves_nothing),
     };

@@ -280,7 +280,7 @@ static void a_retired_run_leaves_nothing_but_its_name(void **state)
     assert_int_equal(query_int(f, "SELECT (SELECT count(*) FROM series_day) + (SELECT count(*) FROM trend_day) + "
                                   "(SELECT count(*) FROM trend_stale)"),
                      0);
-    assert_int_equal(store_run_newest(f->store), 0);
+    assert_int_equal(newest_ok(f), 0);
     OK(f, store_check_integrity(f->store, &f->err));
 }
 
