@@ -90,7 +90,7 @@ function base(all, size, domain, level) {
     marks: [
       gridX({ticks: x, stroke: "var(--grid)", strokeOpacity: 1}),
       gridY({ticks: y, stroke: "var(--grid)", strokeOpacity: 1}),
-      axisX({ticks: x, tickFormat: tick, label: size.width < 500 ? `FLOP per ${levelOf(level).bytes} →` : `arithmetic intensity, FLOP per ${levelOf(level).bytes} →`, labelAnchor: "right", fontSize: 12, color: "var(--muted)"}),
+      axisX({ticks: x, tickFormat: tick, label: size.width < 500 ? `FLOP per ${levelOf(level).bytes} →` : `arithmetic intensity, FLOP per ${levelOf(level).bytes} →`, labelAnchor: "right", labelOffset: 39, fontSize: 12, color: "var(--muted)"}),
       axisY({ticks: y, tickFormat: tick, label: "↑ FLOP/s", fontSize: 12, color: "var(--muted)"}),
       ...all.flatMap((series, i) => roofMarks(series, lines[i], domain)),
       ...firstMarks(all[0]),
@@ -173,7 +173,8 @@ export function roofline(view, second, width, choose) {
   pointGroups(svg, items, levelOf(view.level));
   listen(svg, items, choose);
   const mark = (kernel) => {
-    for (const {p, group} of items) group.classList.toggle("is-chosen", p.kernel === kernel);
+    const first = items.some(({p}) => p.kernel === kernel && p.index === 0); // one ring is enough where both runs have the kernel
+    for (const {p, group} of items) group.classList.toggle("is-chosen", p.kernel === kernel && !(first && p.index > 0));
     room.show(kernel);
   };
   return {svg, series: all, mark};

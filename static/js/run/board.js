@@ -53,8 +53,11 @@ function remarks(run, view, second, failed) {
 /** Words of the picture that is saved. */
 function caption(run, view, second, series) {
   const env = run.environment;
-  const lines = [[`driver ${env.driver_version ?? "not known"}`, `CUDA ${env.cuda_runtime_version ?? "not known"}`, `${run.sizes} sizes`, `${view.state} cache`, `${levelOf(view.level).name} bytes`, `run ${run.id}`, day(run.date), sourceMark(run)].filter(Boolean).join(" · ")];
+  const lines = [[`driver ${env.driver_version ?? "not known"}`, `CUDA ${env.cuda_runtime_version ?? "not known"}`, `${run.sizes} sizes`, `${view.state} cache`, `${levelOf(view.level).name} bytes`, `run ${run.id}`, day(run.date)].join(" · ")];
+  const mark = sourceMark(run);
+  if (mark) lines.push(mark); // on a line of its own, so that it is never cut
   if (second) lines.push(`hollow, dashed: run ${second.run.id}, ${second.run.device.name}, driver ${second.run.environment.driver_version ?? "not known"}, ${day(second.run.date)}${second.run.source === "measured" ? "" : `, ${second.run.source}`}`);
+  lines.push("● memory bound  ■ compute bound  ▲ latency bound  ○ where the bytes asked for would put it");
   const kernels = series[0].shown.filter((p) => p.rate !== null).map((p) => `${p.number}  ${p.title}`);
   return {title: `Roofline of ${run.device.name}`, lines, kernels};
 }

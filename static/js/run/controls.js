@@ -77,7 +77,7 @@ export function takeaway({link, run, picture, name}) {
   const menu = element("details", {class: "menu"}, element("summary", {class: "button"}, "Download"), element("div", {class: "menu-body"},
     ground,
     element("div", {class: "buttons"}, attempt("PNG", async () => download(`${name()}.png`, await png(drawn()))), attempt("SVG", async () => download(`${name()}.svg`, svgText(drawn()), "image/svg+xml"))),
-    element("p", {class: "hint"}, "The whole run, both states:"),
+    element("p", {class: "hint"}, "The whole run, with all states:"),
     element("div", {class: "buttons"}, attempt("CSV", data("csv", "text/csv")), attempt("JSON", data("json", "application/json")))));
   menu.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || !menu.open) return;

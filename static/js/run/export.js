@@ -3,6 +3,7 @@ import {svgElement} from "../dom.js";
 
 const LINE = 18;
 const PAD = 16;
+const UNPRINTABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g; // a file with one of them would be no XML
 const SCALE = 2; // pixels of a PNG per pixel of the page
 const PROPERTIES = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-opacity", "fill-opacity", "opacity", "font-family", "font-size", "font-weight", "font-variant-numeric", "paint-order", "text-anchor"];
 
@@ -34,7 +35,7 @@ function resolve(from, to) {
 }
 
 function words(lines, {x, y, colour, font, size = 12, weight = "400"}) {
-  return lines.map((text, i) => svgElement("text", {x, y: y + i * LINE, fill: colour, "font-family": font, "font-size": size, "font-weight": weight, "xml:space": "preserve"}, text));
+  return lines.map((text, i) => svgElement("text", {x, y: y + i * LINE, fill: colour, "font-family": font, "font-size": size, "font-weight": weight, "xml:space": "preserve"}, text.replace(UNPRINTABLE, "\ufffd")));
 }
 
 /** Text cut to a width, since a picture cannot wrap: the whole name stands in the table. */

@@ -91,6 +91,7 @@ export async function show(root, params, shell) {
   const run = await api.run(id, shell);
   const view = {run, ...wanted(params, run)};
   const first = await secondOf(view.over, run, shell);
+  if (!first.second && !first.failed) view.over = null;
   shell.title(run.device.name);
 
   let due = null;
@@ -106,8 +107,11 @@ export async function show(root, params, shell) {
     }
   };
   const panel = board(run, view, first, {change, shell});
+  let latest = null;
   const over = overlay(run, view.over, async (other) => {
+    latest = other;
     const found = await secondOf(other, run, shell).catch((failed) => ({second: null, failed}));
+    if (shell.signal.aborted || latest !== other) return;
     panel.lay(found);
     change({over: found.second ? other : null});
   }, shell);
