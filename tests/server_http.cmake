@@ -4,7 +4,7 @@ rl_unit_test(test_multipart rl_http_rules)
 
 find_package(Python3 COMPONENTS Interpreter)
 if(Python3_FOUND)
-  foreach(name IN ITEMS http_bad_input http_routes http_jobs http_access http_limits http_history http_compare http_exports http_place program)
+  foreach(name IN ITEMS http_bad_input http_routes http_jobs http_access http_limits http_history http_compare http_exports http_place http_imported_runs program)
     add_test(NAME api.${name} COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/api/test_${name}.py)
     set_tests_properties(api.${name} PROPERTIES LABELS api TIMEOUT 300 ENVIRONMENT RL_BIN=$<TARGET_FILE:rooflined>)
   endforeach()

@@ -1,0 +1,107 @@
+"""Imported runs in every answer about runs: lists, tables, exports, the matrix, trends and comparisons take them as what they are."""
+import csv
+import datetime
+import io
+import unittest
+import urllib.parse
+
+import varied
+from test_http_imports import T4, counters, form, lines, parts_of
+
+NAME = 'void <b>"mul", 4,5</b><é>(T1 *)'
+WHAT = {"device": "Tesla T4", "driver": "560.35.03", "cuda": "12.6"}
+
+
+class ImportedRuns(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.site = varied.Varied()
+        cls.addClassCleanup(cls.site.close)
+        cls.get, cls.ok = cls.site.daemon.get, cls.site.ok
+        cls.measured = cls.site.run(1e-3, "580.1")
+        cls.record = cls.imported({"record": T4}, {"date": "2026-09-01"})
+        cls.cold = [cls.imported({"ncu": counters(NAME), "timings": lines({"kernel": NAME, "ms": ms})}, {**WHAT, "date": "2026-09-02"}) for ms in (0.25, 0.5)]
+        cls.bare = cls.imported({"ncu": counters(NAME)}, {"device": "Tesla T4", "date": "2026-09-03"})
+
+    @classmethod
+    def imported(cls, files, fields):
+        kind, body = form(parts_of(files, fields))
+        answer = cls.site.daemon.request("POST", "/api/v1/imports", body, {"Content-Type": kind})
+        if answer.status != 201:
+            raise AssertionError(answer.body)
+        return answer.json["id"]
+
+    def ids(self, query):
+        return [item["id"] for item in self.ok("/api/v1/runs?outcome=any&limit=200" + query)["items"]]
+
+    def test_filters(self):
+        theirs = [self.bare, *self.cold[::-1], self.record]
+        for query, ids in (("&source=imported", theirs), ("&source=measured,imported", [self.measured, *theirs]), ("&suite=import", [self.bare, *self.cold[::-1]]),
+                           ("&suite=import&sizes=other", [self.bare, *self.cold[::-1]]), ("&sizes=course&suite=verify&source=measured", [self.measured]),
+                           ("&driver=unknown", [self.bare]), ("&driver=unknown&cuda=unknown", [self.bare]), ("&driver=560.35.03&cuda=12.6", self.cold[::-1])):
+            self.assertEqual(self.ids(query), ids, query)
+            self.assertEqual([item["id"] for item in self.ok("/api/v1/runs.json?outcome=any" + query)["items"]], ids, query)
+            exported = list(csv.DictReader(io.StringIO(self.get("/api/v1/runs.csv?outcome=any" + query).body.decode(), newline="")))
+            self.assertEqual(list(dict.fromkeys(line["run"] for line in exported)), ids, query)
+        item = self.ok("/api/v1/runs?outcome=any&driver=unknown")["items"][0]
+        self.assertEqual((item["suite"], item["sizes"], item["source"], item["driver"], item["job"]), ("import", "other", "imported", None, None))
+        self.assertTrue(item["why"]["driver"] and item["why"]["job"])
+
+    def test_a_row_that_is_neither_warm_nor_cold(self):
+        run = self.ok("/api/v1/runs/" + self.cold[0])
+        self.assertEqual([state for state in ("warm", "cold", "mixed") if state in run["kernels"][0]], ["mixed"])
+        table = self.get("/api/v1/runs/%s/table" % self.cold[0]).body
+        self.assertEqual(self.get("/api/v1/runs/%s/table?state=mixed" % self.cold[0]).body, table)
+        self.assertIn(b"mixed: bytes of cold launches beside times of warm ones", table)
+        self.assertIn(b"no row of this run is warm; it has rows that are mixed", self.get("/api/v1/runs/%s/table?state=warm" % self.cold[0]).body)
+        line, = csv.DictReader(io.StringIO(self.get("/api/v1/runs/%s.csv" % self.cold[0]).body.decode(), newline=""))
+        self.assertEqual((line["kernel"], line["state"], line["suite"], line["sizes"], float(line["time_median_s"])), (NAME, "mixed", "import", "other", 0.00025))
+        self.assertEqual(self.ok("/api/v1/runs/%s/samples" % self.cold[0])["items"], [])
+        self.assertEqual(self.ok("/api/v1/runs/%s/predictions" % self.cold[0])["predicted"], 0)
+
+    def test_trend_of_any_name(self):
+        device = self.ok("/api/v1/runs/" + self.cold[0])["device"]["id"]
+        address = "/api/v1/trend?device=%s&kernel=%s&state=%s&suite=import&sizes=other&since=2026-08-01&until=2026-10-01"
+        trend = self.ok(address % (device, urllib.parse.quote(NAME), "mixed"))
+        self.assertEqual((trend["kernel"], trend["state"], trend["sizes"]), (NAME, "mixed", "other"))
+        self.assertEqual([(point["runs"], point["driver"], point["median"]) for point in trend["points"]], [(2, "560.35.03", 0.000375)])
+        self.assertEqual(self.ok(address % (device, urllib.parse.quote(NAME), "mixed") + "&driver=unknown")["points"], [])
+        for name, field in (("", "kernel"), ("x" * 1025, "kernel")):
+            answer = self.get(address % (device, name, "mixed"))
+            self.assertEqual((answer.status, answer.json["error"]["field"]), (400, field))
+
+    def test_a_cell_of_the_matrix_is_a_list(self):
+        cells = 0
+        for row in self.ok("/api/v1/history?since=2026-08-01&until=%s" % (datetime.datetime.now(datetime.timezone.utc).date() + datetime.timedelta(2)))["rows"]:
+            for cell in row["cells"]:
+                day = datetime.date.fromisoformat(cell["day"])
+                words = dict(device=row["device"]["id"], driver=row["driver"] or "unknown", cuda=row["cuda"] or "unknown", source="measured,imported", since=day,
+                             until=day + datetime.timedelta(1))
+                for counted, number in (("counter-backed", cell["counter_backed"]), ("timed-only", cell["timed_only"])):
+                    listed = self.ok("/api/v1/runs?" + urllib.parse.urlencode({**words, "counters": counted}))["items"]
+                    self.assertEqual(len(listed), number, (row, cell, counted))
+                cells += 1
+        self.assertGreaterEqual(cells, 3)
+
+    def test_comparisons_say_what_they_cannot_judge(self):
+        compare = lambda base, head: self.ok("/api/v1/compare?base=run:%s&head=run:%s" % (base, head))
+        answer = compare(self.record, self.measured)
+        self.assertFalse(answer["comparable"])
+        self.assertIn("device", [note["field"] for note in answer["not_comparable"]])
+        answer = compare(*self.cold)
+        self.assertEqual((answer["comparable"], answer["outcome"], answer["rows"]), (True, "undecided", []))
+        notes = {note["field"]: note for note in answer["warnings"]}
+        self.assertIn("mixed", notes)
+        self.assertEqual((notes["mixed"]["base"], notes["mixed"]["head"]), ("1", "1"))
+        self.assertIn("ecc", notes)  # of imports nobody knows it
+        answer = compare(self.cold[0], self.bare)
+        self.assertEqual({row["time_verdict"] for row in answer["rows"]}, {None})
+        self.assertIn("unsettled", {note["field"] for note in answer["warnings"]})
+        # A driver's imports: suite and sizes are those of the run on the other side.
+        device = self.ok("/api/v1/runs/" + self.bare)["device"]["id"]
+        answer = self.ok("/api/v1/compare?base=run:%s&head=driver:560.35.03&device=%s" % (self.bare, device))
+        self.assertEqual(answer["head"]["runs"], self.cold[::-1])
+
+
+if __name__ == "__main__":
+    unittest.main()
