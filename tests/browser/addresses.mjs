@@ -3,16 +3,24 @@ import {execFile} from "node:child_process";
 import {dirname, join} from "node:path";
 import {promisify} from "node:util";
 import {submit} from "./daemon.mjs";
+import {AFTER, BEFORE, fillPast} from "./past.mjs";
 
 const run = promisify(execFile);
 const T4 = join(dirname(process.env.RL_README), "deploy/records/t4.json");
 
-/** ready: what stands on the page once the view is there. fragment: from what fill() gives. */
+/** ready: what stands on the page once the view is there. fragment: from what fill() gives. then(page): what leads from there to what ready waits for. */
 export const ADDRESSES = [
   {name: "run", ready: "#run table tbody tr", fragment: (ids) => `run=${ids.run}`},
   {name: "run-cold-l2", ready: "#run table tbody tr", fragment: (ids) => `run=${ids.run}&state=cold&level=l2&sort=time&dir=down`},
   {name: "run-over", ready: "#run table tbody tr", fragment: (ids) => `run=${ids.run}&over=${ids.other}&hide=2`},
   {name: "run-timed", ready: "#run table tbody tr", fragment: (ids) => `run=${ids.timed}`},
+  {name: "history", ready: ".matrix a.cell", fragment: () => "view=history&source=any"},
+  {name: "history-empty", ready: ".empty", fragment: () => "view=history&since=2020-01-01&until=2020-02-01"},
+  {name: "runs", ready: "#runs tbody tr", fragment: (ids) => `view=runs&limit=25&base=run:${ids.run}&head=run:${ids.other}`},
+  {name: "trend", ready: ".trend-chart .point", fragment: (ids) => `view=trend&device=${ids.device}&kernel=vector_add&state=warm`},
+  {name: "trend-accept", ready: ".accept-form", fragment: (ids) => `view=trend&device=${ids.device}&kernel=matmul_naive&state=cold&metric=time_s`, then: (page) => page.getByRole("button", {name: "Accept this change"}).click()},
+  {name: "compare", ready: ".compare-row", fragment: (ids) => `view=compare&device=${ids.device}&base=driver:${BEFORE}&head=driver:${AFTER}`},
+  {name: "compare-runs", ready: ".outcome", fragment: (ids) => `view=compare&base=run:${ids.run},run:${ids.other}&head=run:${ids.timed}`},
   {name: "run-imported", ready: "#run table tbody tr", fragment: (ids) => `run=${ids.imported}&over=${ids.run}`},
 ];
 
@@ -29,7 +37,9 @@ export async function fill(daemon) {
   const first = await submit(daemon, {suite: "verify", note: "after the driver update", predictions: {vector_add: "near", matmul_naive: "above", stencil_global: "below"}});
   const timed = await submit(daemon, {suite: "verify", counters: false, cache: ["warm"]});
   const document = await importedRun("900000");
+  const {device} = await fillPast(daemon);
   return {
+    device,
     run: first.run, other: other.run, timed: timed.run, imported: document.id, document,
     async serve(page) {
       await page.route(/\/api\/v1\/runs\/900000$/, (route) => route.fulfill({json: document}));

@@ -14,12 +14,13 @@ export async function shots(folder) {
   const ids = await fill(daemon);
   const browser = await launch();
   const wanted = list("RL_VIEWS", null);
-  for (const {name, ready, fragment} of ADDRESSES.filter((address) => !wanted || wanted.some((w) => address.name === w || address.name.startsWith(`${w}-`))))
+  for (const {name, ready, fragment, then} of ADDRESSES.filter((address) => !wanted || wanted.some((w) => address.name === w || address.name.startsWith(`${w}-`))))
     for (const width of list("RL_WIDTHS", ["1440", "768", "390"]).map(Number))
       for (const scheme of list("RL_SCHEMES", ["light", "dark", "forced", "print"])) {
         const {page, done} = await open(browser, {width, scheme: scheme === "dark" ? "dark" : "light", forcedColors: scheme === "forced" ? "active" : "none"});
         await ids.serve(page);
         await page.goto(`${daemon.url}/#${fragment(ids)}`);
+        await then?.(page);
         await page.locator(ready).first().waitFor();
         await page.waitForLoadState("networkidle");
         if (scheme === "print") {
