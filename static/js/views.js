@@ -8,4 +8,6 @@ export const VIEWS = [
   {name: "runs", nav: "Runs", what: "the list of runs"},
   {name: "trend", nav: "Trend", what: "the trend"},
   {name: "compare", nav: "Compare", what: "the comparison"},
+  {name: "jobs", nav: "Jobs", what: "the jobs"},
+  {name: "import", nav: "Import", what: "the import form"},
 ];

@@ -5,6 +5,8 @@ import {stopAll} from "./daemon.mjs";
 import {explorerTests} from "./explorer.mjs";
 import {frameTests} from "./frame.mjs";
 import {historyTests} from "./history.mjs";
+import {importTests} from "./import.mjs";
+import {jobsTests} from "./jobs.mjs";
 import {readmeTests} from "./readme.mjs";
 import {rooflineTests} from "./roofline.mjs";
 import {runViewTests} from "./runview.mjs";
@@ -18,7 +20,7 @@ if (process.env.RL_SHOTS) {
   process.exit(0);
 }
 
-const groups = [["API", apiTests], ["frame", frameTests], ["roofline", rooflineTests], ["run", runViewTests], ["explorer", explorerTests], ["history", historyTests], ["compare", compareTests], ["views", viewsTests], ["README", readmeTests]];
+const groups = [["API", apiTests], ["frame", frameTests], ["roofline", rooflineTests], ["run", runViewTests], ["explorer", explorerTests], ["history", historyTests], ["compare", compareTests], ["jobs", jobsTests], ["import", importTests], ["views", viewsTests], ["README", readmeTests]];
 const only = process.env.RL_ONLY?.split(",");
 
 for (const [name, run] of groups.filter(([name]) => !only || only.includes(name))) {

@@ -1,0 +1,162 @@
+// Imports: the files of another measurement and what they do not say themselves become a run.
+import {upload} from "../api.js";
+import {element} from "../dom.js";
+import {si} from "../format.js";
+import {bdi, button, definitions, notice, problem, runLink, tokenForm} from "../parts.js";
+
+export const css = "/css/jobs.css";
+
+const FILE_BYTES = 16 * 1024 * 1024;
+
+/** Ways to import, each with its files. */
+const WAYS = [
+  {name: "profile", title: "profiler and timings", files: [
+    ["ncu", "Nsight Compute CSV", "Of ncu --csv, or of --page raw with one launch a row."],
+    ["timings", "Timings", "JSON Lines: of roofline-measure --json, or {\"kernel\": \"mine\", \"ms\": 1.5} a line. With a CSV, times go beside its bytes."]]},
+  {name: "recording", title: "a recording", files: [["recording", "Recording", "Of roofline-measure --record; it is replayed through the engine."]]},
+  {name: "record", title: "a published table", files: [["record", "Record", "A table as data, like deploy/records/t4.json; the date chooses its entry."]]},
+];
+
+const TEXTS = [
+  ["device", "GPU", "Its name, or its UUID: by the UUID alone the run joins a GPU that was measured here.", "Tesla T4"],
+  ["driver", "Driver", "Version, if known.", "560.35.03"],
+  ["cuda", "CUDA", "Version, if known.", "12.6"],
+  ["date", "Measured on", "A UTC day or a moment; needed where no file tells it.", "2026-09-01"],
+];
+const CHOICES = [
+  ["sizes", "Sizes", [["", "as the files say"], ["course", "course"], ["scaled", "scaled"], ["other", "other"]]],
+  ["cache", "The profiler's launches", [["", "as the file says"], ["cold", "cold (the profiler's default)"], ["warm", "warm (--cache-control none)"]]],
+  ["times", "Plain timings", [["", "warm, of a loop"], ["warm", "warm"], ["cold", "cold"]]],
+];
+
+/** A labelled control with hint and error. */
+function field(name, label, input, hint = null) {
+  input.id = `import-${name}`;
+  input.setAttribute("name", name);
+  input.setAttribute("aria-describedby", `${hint === null ? "" : `import-${name}-hint `}import-${name}-error`);
+  return element("div", {class: "field"}, element("label", {for: input.id}, label), input, hint === null ? null : element("p", {class: "hint", id: `import-${name}-hint`}, hint), element("p", {class: "error", id: `import-${name}-error`, hidden: true}));
+}
+
+const textField = ([name, label, hint, placeholder]) => field(name, label, element("input", {type: "text", placeholder, autocomplete: "off", spellcheck: "false", dir: "auto"}), hint);
+const choiceField = ([name, label, options]) => field(name, label, element("select", {}, ...options.map(([value, text]) => element("option", {value}, text))));
+
+/** The form's fields; files of a way that is not chosen are disabled, so that they are not sent. */
+function fields(sizeWrong) {
+  const groups = new Map(WAYS.map((way) => [way.name, element("fieldset", {class: "way", "aria-label": way.title}, ...way.files.map(([name, label, hint]) => {
+    const input = element("input", {type: "file"});
+    input.addEventListener("change", () => sizeWrong(name, input.files[0]?.size > FILE_BYTES ? `${si(input.files[0].size, "B")} is more than the 16 MiB that a file may have.` : null));
+    return field(name, label, input, hint);
+  }))]));
+  const choose = (chosen) => {
+    for (const [name, group] of groups) {
+      group.hidden = name !== chosen;
+      group.disabled = name !== chosen;
+    }
+  };
+  const ways = element("fieldset", {class: "choices"}, element("legend", {}, "What is imported"), ...WAYS.map((way, i) => {
+    const input = element("input", {type: "radio", name: "way", value: way.name, checked: i === 0});
+    input.addEventListener("change", () => choose(way.name));
+    return element("label", {}, input, way.title);
+  }));
+  choose(WAYS[0].name);
+  return [ways, ...groups.values(), element("div", {class: "import-texts"}, ...TEXTS.map(textField)),
+    element("details", {class: "kernels"}, element("summary", {}, "Sizes and cache states"), element("div", {class: "import-texts"}, ...CHOICES.map(choiceField)))];
+}
+
+/** What is sent: the chosen files, and fields that say something. */
+function content(form) {
+  const made = new FormData();
+  for (const input of form.querySelectorAll("input[type=file]")) if (!input.matches(":disabled") && input.files[0]) made.append(input.name, input.files[0]);
+  for (const input of form.querySelectorAll("input[type=text], select")) if (input.value.trim() !== "") made.append(input.name, input.value.trim());
+  return made;
+}
+
+/** Puts a message at the field of that name. Gives its control, or null when there is none. */
+function mark(form, name, message) {
+  const input = [...form.elements].find((control) => control.name === name && control.id);
+  if (!input) return null;
+  const place = form.querySelector(`#import-${name}-error`);
+  place.hidden = !message;
+  place.textContent = message ?? "";
+  if (message) input.setAttribute("aria-invalid", "true");
+  else input.removeAttribute("aria-invalid");
+  if (message && input.closest("details")) input.closest("details").open = true;
+  return input;
+}
+
+function clear(form) {
+  for (const input of form.querySelectorAll("[aria-invalid]")) mark(form, input.name, null);
+}
+
+/** The run that came of it. */
+function result(run, isNew, shell) {
+  const words = isNew ? ["Imported as ", runLink(shell, run), "."] : ["The same files and fields were imported before: they are ", runLink(shell, run), ". Nothing was stored a second time."];
+  const files = run.import?.files ?? [];
+  return [
+    notice(isNew ? "good" : "info", element("p", {}, ...words)),
+    run.outcome === "ok" ? null : notice(null, element("p", {}, `The run is ${run.outcome}: ${run.outcome_reasons.join("; ")}.`)),
+    definitions([["GPU", bdi(run.device.name)], ["kernels", String(run.kernels.length)], ...files.map((file) => [file.kind, `${file.format}, ${si(file.bytes, "B")}`])]),
+    (run.import?.notes ?? []).length === 0 ? null : element("ul", {class: "import-notes"}, ...run.import.notes.map((text) => element("li", {}, bdi(text)))),
+    element("p", {class: "buttons"}, element("a", {class: "button", href: shell.link("run", {run: run.id})}, "Show the run")),
+  ].filter(Boolean);
+}
+
+function refusal(error, again) {
+  const box = problem(error);
+  if (error.retryAfter !== null) box.append(element("p", {}, `The daemon asks to wait ${error.retryAfter} s.`));
+  if (error.status === 401 || error.status === 403) box.append(element("p", {}, "A token with the right to submit, kept until this tab is closed, sends it again:"), tokenForm(again));
+  return box;
+}
+
+/** Sends the form and shows how far it is. Gives go(). */
+function sender(form, submit, said, shell) {
+  let running = null;
+  const bar = element("progress", {max: "1", "aria-label": "Progress of the upload"});
+  const phase = element("p", {class: "phase"});
+  const stop = button("Stop", () => running?.abort());
+  const told = (share) => {
+    if (share < 1) bar.value = share;
+    else bar.removeAttribute("value");
+    const text = share < 1 ? `Sending: ${Math.floor(100 * share)} %` : "Sent. The files are being read, which may take half a minute.";
+    if (phase.textContent !== text) phase.textContent = text;
+  };
+  const go = async () => {
+    if (running) return;
+    clear(form);
+    running = new AbortController();
+    shell.signal.addEventListener("abort", () => running?.abort());
+    submit.setAttribute("aria-disabled", "true");
+    told(0);
+    said.replaceChildren(bar, phase, element("p", {class: "buttons"}, stop));
+    try {
+      const {status, body} = await upload("/api/v1/imports", content(form), told, {signal: running.signal});
+      said.replaceChildren(...result(body, status === 201, shell));
+    } catch (error) {
+      if (shell.signal.aborted) return;
+      if (error.name === "AbortError") said.replaceChildren(notice(null, element("p", {}, "Stopped. Nothing was stored.")));
+      else {
+        said.replaceChildren(refusal(error, go));
+        (mark(form, error.field, error.message) ?? said.querySelector("input"))?.focus();
+      }
+    } finally {
+      running = null;
+      submit.removeAttribute("aria-disabled");
+    }
+  };
+  return go;
+}
+
+export async function show(root, _params, shell) {
+  const said = element("div", {class: "said", role: "status"});
+  const submit = element("button", {class: "primary", type: "submit"}, "Import");
+  const form = element("form", {class: "job-form", "aria-label": "Import", novalidate: true}, ...fields((name, message) => mark(form, name, message)), element("p", {class: "buttons"}, submit));
+  const go = sender(form, submit, said, shell);
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    go();
+  });
+  root.replaceChildren(
+    element("header", {class: "jobs-head"}, element("h1", {}, "Import"), element("a", {href: shell.link("jobs")}, "Measure here instead")),
+    element("p", {class: "lead"}, "Figures that another measurement left become a run, marked as imported: bytes of a profiler beside times of a program, a recording, or a published table. What is missing stays missing; it is never a zero."),
+    element("div", {class: "import"}, element("section", {class: "job-start", "aria-label": "Files and fields"}, form), said));
+}

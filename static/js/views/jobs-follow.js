@@ -1,0 +1,180 @@
+// One job, followed to its end: where it is, what became of it, and what to do then.
+import {get, getTagged, getText, run as getRun, seconds, send} from "../api.js";
+import {element} from "../dom.js";
+import {NONE, ratio, si} from "../format.js";
+import {bdi, button, chip, definitions, moment, notice, problem, runLink, scrolling} from "../parts.js";
+import {CHIPS, countersTrouble, isOpen, phase, stateWord, what, who} from "./jobs-words.js";
+
+/** The bar and the words beside it; the same elements all the time, so that a screen reader hears only what is new. */
+function progressBar() {
+  const bar = element("progress", {"aria-label": "Progress of the job"});
+  const words = element("p", {class: "phase"});
+  const box = element("div", {class: "progress"}, bar, words);
+  return {box, show(job) {
+    box.hidden = !isOpen(job);
+    const {progress} = job;
+    if (progress && progress.total > 0) {
+      bar.max = progress.total;
+      bar.value = progress.done;
+    } else bar.removeAttribute("value");
+    const text = job.cancel_requested ? "It is being cancelled; it ends once its process is gone." : progress ? `${phase(progress)} · ${progress.done} of ${progress.total}` : job.state === "queued" ? "It waits for its turn." : "It starts.";
+    if (words.textContent !== text) words.textContent = text;
+  }};
+}
+
+/** Cancel, asked once more in place. cancel() does it. */
+function cancelButtons(cancel) {
+  const box = element("p", {class: "buttons"});
+  const ask = button("Cancel this job", () => {
+    box.replaceChildren(element("span", {}, "Really cancel it? What it has measured so far is lost."), yes, no);
+    no.focus();
+  });
+  const back = () => {
+    box.replaceChildren(ask);
+    ask.focus();
+  };
+  const yes = button("Yes, cancel it", async () => {
+    yes.disabled = true;
+    try {
+      await cancel();
+    } finally {
+      yes.disabled = false;
+      if (box.isConnected && !box.hidden) back();
+    }
+  }, {class: "danger"});
+  const no = button("Keep it running", back);
+  box.append(ask);
+  return box;
+}
+
+function facts(job, names, all) {
+  const name = names.get(job.device);
+  return definitions([
+    ["GPU", name ? bdi(name) : bdi(job.device)],
+    ["measures", what(job, all)],
+    ["sent", moment(job.created_at), ` by ${who(job.principal)}`],
+    ["started", job.started_at === null ? job.why.started_at : moment(job.started_at)],
+    ...(job.ended_at === null ? [] : [["ended", moment(job.ended_at)]]),
+    ...(job.attempt > 1 ? [["attempt", `${job.attempt}: the daemon or the node died during the one before`]] : []),
+    ...(job.on_interrupt === "retry" ? [["if interrupted", "it starts again once"]] : []),
+    ...(job.note === null ? [] : [["note", bdi(job.note)]]),
+  ]);
+}
+
+/** What was predicted of the run, and what came. */
+function predictions(found, titles) {
+  const verdict = (item) => (item.right === null ? chip("not scored", null, item.why.right) : item.right ? chip("right", "good") : chip("wrong", "bad"));
+  const row = (item) => element("tr", {}, element("th", {scope: "row"}, titles.get(item.kernel) ?? item.kernel), element("td", {class: "words"}, item.said), element("td", {class: "words"}, item.found ?? NONE),
+    element("td", {}, item.dram_per_ask === null ? NONE : item.dram_per_ask.toFixed(4)), element("td", {class: "words"}, item.state), element("td", {class: "words"}, verdict(item), ...(item.right === null ? [` ${item.why.right}`] : [])));
+  const most = found.most_wrong.map((kernel) => titles.get(kernel) ?? kernel);
+  return element("section", {class: "predictions"}, element("h3", {}, "Predictions"),
+    element("p", {}, `${found.right} of ${found.scored} right${found.scored < found.predicted ? `; ${found.predicted - found.scored} could not be scored` : ""}.${most.length > 0 ? ` Furthest off: ${most.join(" and ")}.` : ""}`),
+    scrolling("Predictions", element("table", {}, element("caption", {}, "DRAM over asked bytes; near is 0.85 to 1.15"),
+      element("thead", {}, element("tr", {}, ...["kernel", "said", "found", "DRAM/ask", "cache", ""].map((text, i) => element(text ? "th" : "td", text ? {scope: "col", class: i === 3 ? null : "words"} : {}, text)))), element("tbody", {}, ...found.items.map(row)))));
+}
+
+/** What a run's counters or its outcome leave to do; nothing when all is well. */
+function shortcomings(run) {
+  const made = [];
+  if (run.outcome === "refused") made.push(notice("bad", element("p", {}, "The run is refused: a result was wrong, so its figures are evidence and no roofline."), element("p", {}, run.outcome_reasons.join("; "))));
+  if (run.outcome === "partial") made.push(notice(null, element("p", {}, `The run is partial: ${run.outcome_reasons.join("; ")}.`)));
+  const trouble = countersTrouble(run.counters.status);
+  if (trouble) {
+    made.push(notice(null, element("p", {}, element("strong", {}, "Times only, no byte counters: "), `${trouble.meaning} ${run.counters.reason ?? ""}`),
+      element("p", {}, element("strong", {}, "What the operator has to do: "), trouble.action), element("p", {class: "code"}, run.counters.status)));
+  }
+  return made;
+}
+
+async function doneParts(job, titles, shell) {
+  const [run, said] = await Promise.all([getRun(job.run, {signal: shell.signal}), Object.keys(job.predictions).length > 0 ? get(`/api/v1/runs/${job.run}/predictions`, {signal: shell.signal}) : null]);
+  const copy = run.ceilings.find((c) => c.name === "dram_copy" && c.state === "warm") ?? run.ceilings.find((c) => c.name === "dram_copy");
+  const fma = run.ceilings.find((c) => c.name === "fp32_fma");
+  const found = `copy ${si(copy?.value, "B/s")}, FMA ${si(fma?.value, "FLOP/s")}, ridge ${ratio(run.ridge_flop_per_byte)} FLOP/B`;
+  return [notice("good", element("p", {}, "Done: ", runLink(shell, run), `. ${found}.`)), ...shortcomings(run),
+    element("p", {class: "buttons"}, element("a", {class: "button", href: shell.link("run", {run: run.id})}, "Show the roofline"), element("a", {class: "button", href: `/api/v1/runs/${encodeURIComponent(run.id)}/table`}, "Its table as text")),
+    said ? predictions(said, titles) : null].filter(Boolean);
+}
+
+function badParts(job, anew) {
+  const error = job.error ?? {message: job.why.error, next_action: null, code: null};
+  const title = {failed: "It failed.", interrupted: "It was interrupted.", cancelled: "It was cancelled."}[job.state];
+  const operator = error.code?.startsWith("counters_") ? "What the operator has to do: " : "What to do: ";
+  const kind = job.state === "cancelled" ? null : "bad";
+  return [notice(kind, element("p", {}, element("strong", {}, title), ` ${job.state === "cancelled" ? "" : error.message}`), error.next_action ? element("p", {}, element("strong", {}, operator), error.next_action) : null, error.code ? element("p", {class: "code"}, error.code) : null),
+    element("p", {class: "buttons"}, button("Fill the form with the same", () => anew(job)))];
+}
+
+/** What the measuring process logged, read when it is opened; the ended job's does not change any more. */
+function transcript(id, signal) {
+  const place = element("div", {});
+  const box = element("details", {class: "transcript"}, element("summary", {}, "Transcript"), place);
+  box.addEventListener("toggle", async () => {
+    if (!box.open) return;
+    try {
+      const text = await getText(`/api/v1/jobs/${encodeURIComponent(id)}/transcript`, {signal});
+      place.replaceChildren(element("pre", {class: "command", tabindex: "0", role: "region", "aria-label": "Transcript"}, text === "" ? "Nothing was logged so far." : text));
+    } catch (error) {
+      if (!signal.aborted) place.replaceChildren(problem(error));
+    }
+  });
+  return box;
+}
+
+/**
+ * Follows one job. names: device names by id; titles: kernel titles by id. anew(job): the form is to ask for the same. changed(job): it has another state.
+ * Returns {id, box, title, tick(), isOpen()}: tick reads it again when it is due, and gives nothing; it throws ApiError.
+ */
+export function follow(id, {names, titles, shell, anew, changed}) {
+  const title = element("h2", {tabindex: "-1"}, `Job ${id}`);
+  const state = element("span", {class: "state", role: "status"});
+  const bar = progressBar();
+  const [about, end, trouble] = [element("div", {}), element("div", {class: "end", role: "status"}), element("div", {})];
+  let job = null;
+  let due = 0;
+
+  const showEnd = async () => {
+    try {
+      end.replaceChildren(...(job.state === "done" ? await doneParts(job, titles, shell) : badParts(job, anew)));
+    } catch (error) {
+      if (!shell.signal.aborted) end.replaceChildren(problem(error), button("Try again", showEnd));
+    }
+  };
+  const show = async (next) => {
+    const before = job;
+    job = next;
+    bar.show(job);
+    cancel.hidden = !isOpen(job) || job.cancel_requested;
+    if (JSON.stringify({...before, progress: 0}) === JSON.stringify({...job, progress: 0})) return;
+    about.replaceChildren(facts(job, names, titles.size));
+    state.replaceChildren(chip(stateWord(job), CHIPS[job.state]));
+    if (before && before.state !== job.state) changed(job);
+    if (isOpen(job)) end.replaceChildren();
+    else await showEnd();
+  };
+  const tick = async () => {
+    if (Date.now() < due || (job && !isOpen(job))) return;
+    try {
+      const {body, headers} = await getTagged(`/api/v1/jobs/${encodeURIComponent(id)}`, {signal: shell.signal});
+      due = Date.now() + 1000 * (seconds(headers.get("Retry-After")) ?? 1) - 100;
+      box.classList.remove("is-old");
+      await show(body);
+    } catch (error) {
+      box.classList.add("is-old");
+      throw error;
+    }
+  };
+  const cancel = cancelButtons(async () => {
+    trouble.replaceChildren();
+    try {
+      const {body} = await send("DELETE", `/api/v1/jobs/${encodeURIComponent(id)}`, null, {}, {signal: shell.signal});
+      await show(body);
+      title.focus();
+    } catch (error) {
+      if (!shell.signal.aborted) trouble.replaceChildren(problem(error));
+      due = 0;
+    }
+  });
+  const box = element("section", {class: "job", "aria-label": `Job ${id}`}, element("div", {class: "job-head"}, title, state), bar.box, cancel, trouble, end, about, transcript(id, shell.signal));
+  return {id, box, title, tick, isOpen: () => job === null || isOpen(job)};
+}

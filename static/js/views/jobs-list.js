@@ -1,0 +1,120 @@
+// The list of jobs, kept up to date while it is looked at. Rows stay the same elements, so that focus stays too.
+import {address, get} from "../api.js";
+import {element} from "../dom.js";
+import {NONE} from "../format.js";
+import {bdi, chip, empty, pager, scrolling} from "../parts.js";
+import {CHIPS, STATES, age, isOpen, stateWord, what, who} from "./jobs-words.js";
+
+const PAGE = 20;
+
+const NOTE = 120; // characters of a note; the followed job has it whole
+
+const short = (note) => ([...note].length <= NOTE ? note : `${[...note].slice(0, NOTE).join("")} …`);
+const newest = (a, b) => (BigInt(a) < BigInt(b) ? 1 : -1);
+
+/** The row of a job; show(job) puts the job as it is now into its cells. */
+function rowOf(id, {names, all, shell, choose}) {
+  const link = element("a", {href: shell.link("jobs", {job: id})}, id);
+  link.addEventListener("click", (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault(); // in place, so that a form half filled in stays
+    choose(id);
+  });
+  const cell = () => element("td", {class: "words"});
+  const [state, device, asked, sender, sent, result] = [cell(), cell(), cell(), cell(), cell(), cell()];
+  const row = element("tr", {"data-job": id}, element("th", {scope: "row"}, link), state, result, asked, device, sender, sent);
+  asked.classList.add("measures");
+  let text = null;
+  return {row, show(job) {
+    sent.replaceChildren(element("time", {datetime: job.created_at, title: job.created_at}, age(job.created_at)));
+    const now = JSON.stringify(job);
+    if (now === text) return;
+    text = now;
+    const {progress} = job;
+    state.replaceChildren(chip(stateWord(job), CHIPS[job.state]), ...(progress && progress.total > 0 ? [element("progress", {class: "mini", max: progress.total, value: progress.done, "aria-label": `Progress of job ${id}`})] : []));
+    device.replaceChildren(bdi(names.get(job.device) ?? job.device));
+    asked.replaceChildren(what(job, all), ...(job.note === null ? [] : [bdi(short(job.note), {class: "note"})]));
+    sender.textContent = job.principal === "anonymous" ? "anonymous" : who(job.principal);
+    result.replaceChildren(job.run !== null ? element("a", {href: shell.link("run", {run: job.run})}, `run ${job.run}`) : job.error !== null && job.state !== "cancelled" ? element("span", {class: "code"}, job.error.code) : NONE);
+  }};
+}
+
+/**
+ * state: only jobs in it, or "". names: device names by id; all: how many kernels the suite has; choose(id): a job is to be shown. Returns {box, read(), anyOpen(), mark(id)};
+ * read throws ApiError.
+ */
+export function jobList(state, context) {
+  const rows = new Map(); // id -> {row, show, job}
+  const body = element("tbody", {});
+  const heads = ["job", "state", "run", "measures", "GPU", "sent by", "sent"];
+  const table = scrolling("Jobs", element("table", {}, element("caption", {class: "visually-hidden"}, "Jobs, newest first"), element("thead", {}, element("tr", {}, ...heads.map((text) => element("th", {scope: "col", class: "words"}, text)))), body));
+  const more = element("div", {});
+  const none = empty(state === "" ? "No job yet" : `No job is ${state}`, element("p", {}, state === "" ? "Start a verification with the form; it shows up here." : "Other states may have some."));
+  const box = element("div", {class: "job-list"}, table, none, more);
+  let chosen = null;
+
+  const page = (cursor) => get(address("/api/v1/jobs", {state, limit: PAGE, cursor}), {signal: context.shell.signal});
+  const put = (items) => {
+    for (const job of items) {
+      if (!rows.has(job.id)) rows.set(job.id, rowOf(job.id, context));
+      const row = rows.get(job.id);
+      row.job = job;
+      row.show(job);
+      row.row.classList.toggle("is-chosen", job.id === chosen);
+    }
+  };
+  const order = () => {
+    [...rows.keys()].sort(newest).forEach((id, i) => {
+      const {row} = rows.get(id);
+      if (body.children[i] !== row) body.insertBefore(row, body.children[i] ?? null);
+    });
+    none.hidden = rows.size > 0;
+    table.hidden = rows.size === 0;
+  };
+  const drop = (gone) => {
+    for (const [id, {row}] of rows) {
+      if (!gone(BigInt(id))) continue;
+      rows.delete(id);
+      row.remove();
+    }
+  };
+  const pages = (next) => {
+    const after = pager(next, async (cursor) => {
+      const answer = await page(cursor);
+      put(answer.items);
+      order();
+      return answer.next;
+    });
+    more.replaceChildren(...[after].filter(Boolean));
+  };
+  /** The first page as it is now: what is no longer in it, of the ids that it covers, has left this state. Where it has nothing in common with what stands here, what is older begins anew. */
+  const read = async () => {
+    const {items, next} = await page(null);
+    const ids = new Set(items.map((job) => BigInt(job.id)));
+    const oldest = next === null ? 0n : BigInt(items.at(-1).id);
+    const fresh = !items.some((job) => rows.has(job.id));
+    drop((id) => !ids.has(id) && (fresh || id >= oldest));
+    const older = [...rows.keys()].some((id) => BigInt(id) < oldest);
+    put(items);
+    order();
+    if (!older && (fresh || next === null || !more.hasChildNodes())) pages(next);
+  };
+  return {
+    box,
+    /** Reads the list as it is now. */
+    read,
+    anyOpen: () => [...rows.values()].some(({job}) => isOpen(job)),
+    mark(id) {
+      chosen = id;
+      for (const [other, {row}] of rows) row.classList.toggle("is-chosen", other === id);
+    },
+  };
+}
+
+/** Chooses which states are listed. */
+export function stateFilter(state, changed) {
+  const select = element("select", {id: "job-state"}, element("option", {value: ""}, "all"), ...STATES.map((name) => element("option", {value: name}, name)));
+  select.value = state;
+  select.addEventListener("change", () => changed(select.value));
+  return element("div", {class: "field"}, element("label", {for: "job-state"}, "State"), select);
+}
