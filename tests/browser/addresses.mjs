@@ -21,6 +21,12 @@ export const ADDRESSES = [
   {name: "trend-accept", ready: ".accept-form", fragment: (ids) => `view=trend&device=${ids.device}&kernel=matmul_naive&state=cold&metric=time_s`, then: (page) => page.getByRole("button", {name: "Accept this change"}).click()},
   {name: "compare", ready: ".compare-row", fragment: (ids) => `view=compare&device=${ids.device}&base=driver:${BEFORE}&head=driver:${AFTER}`},
   {name: "compare-runs", ready: ".outcome", fragment: (ids) => `view=compare&base=run:${ids.run},run:${ids.other}&head=run:${ids.timed}`},
+  {name: "explorer", ready: ".results .roofline-plot", fragment: (ids) => `view=explorer&run=${ids.run}&of=suite*vector_add*course&state=cold&reuse=2&time=400us`},
+  {name: "explorer-pins", ready: "#explorer tbody tr:nth-child(6)", fragment: () => "view=explorer&roof=typed&bandwidth=504G&peak=29.1T&reuse=16&rate=1.8T&pins=vadd*16777216***saxpy*16777216***naive*2048***tiled*2048***library*4096"},
+  {name: "explorer-wrong", ready: "#explorer .field .error:not([hidden])", fragment: (ids) => `view=explorer&run=${ids.run}&of=own*two*8`},
+  {name: "jobs", ready: "#jobs .job .predictions", fragment: (ids) => `view=jobs&job=${ids.job}`, then: (page) => page.locator(".kernels summary").click()},
+  {name: "jobs-empty", ready: "#jobs .empty", fragment: () => "view=jobs&state=failed"},
+  {name: "import", ready: "#import form", fragment: () => "view=import", then: (page) => page.getByText("Sizes and cache states").click()},
   {name: "run-imported", ready: "#run table tbody tr", fragment: (ids) => `run=${ids.imported}&over=${ids.run}`},
 ];
 
@@ -40,7 +46,7 @@ export async function fill(daemon) {
   const {device} = await fillPast(daemon);
   return {
     device,
-    run: first.run, other: other.run, timed: timed.run, imported: document.id, document,
+    run: first.run, job: first.id, other: other.run, timed: timed.run, imported: document.id, document,
     async serve(page) {
       await page.route(/\/api\/v1\/runs\/900000$/, (route) => route.fulfill({json: document}));
       await page.route(/\/api\/v1\/runs\/900000\/note$/, (route) => route.fulfill({headers: {ETag: '"note-900000-0"'}, json: {run: "900000", version: 0, text: "", principal: null, changed_at: null, why: {principal: "nobody wrote one", changed_at: "nobody wrote one"}, accepted: []}}));
