@@ -23,6 +23,7 @@ struct ctl_options {
     const char *sizes, *cache, *kernels, *device, *note, *on_interrupt, *idempotency_key, *predict;
     const char *state, *limit, *driver, *cuda, *suite, *source, *counters, *outcome, *since, *until;
     const char *kernel, *metric, *text, *accept, *fail_on, *output;
+    const char *ncu, *timings, *recording, *record, *date, *times;
     bool json, csv, table, wait, no_counters, help, version;
     const char *command, *argument, *second;
 };
@@ -45,6 +46,14 @@ int ctl_http_send(struct ctl_http *http, const char *method, const char *path, c
 /* GET, the answer's bytes written to file as they come: --timeout is how long nothing may come, not how long it may
  * take. *ret_bytes is what was written, also after an error; -1 whenever that is not the whole answer. */
 int ctl_http_save(struct ctl_http *http, const char *path, FILE *file, uint64_t *ret_bytes, struct rl_err *err);
+/* POST of a form: value is a file's path, sent under its base name, or a text; NULL: not sent. A file that cannot be
+ * read is RL_E_IO. --timeout is how long nothing may go or come. */
+struct ctl_part {
+    const char *name, *value;
+    bool file;
+};
+int ctl_http_upload(struct ctl_http *http, const char *path, const struct ctl_part *parts, size_t count,
+                    struct rl_buf *out, long *ret_status, struct rl_err *err);
 /* GET and parse. */
 int ctl_http_get_json(struct ctl_http *http, const char *path, json_t **ret, struct rl_err *err);
 /* An answer's bytes as the JSON object that they must be, a new reference; else RL_E_UNREACHABLE. */
@@ -56,8 +65,8 @@ void ctl_query(struct rl_buf *path, const char *name, const char *value);
 void ctl_catch_interrupt(void);
 bool ctl_interrupted(void);
 
-/* ---- ctl_submit.c, ctl_list.c, ctl_history.c, ctl_compare.c, ctl_export.c: the commands. They return the exit code,
- * or -1 with err. ---- */
+/* ---- ctl_submit.c, ctl_list.c, ctl_history.c, ctl_compare.c, ctl_export.c, ctl_import.c: the commands. They return
+ * the exit code, or -1 with err. ---- */
 int ctl_submit(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
 int ctl_cancel(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
 int ctl_jobs(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
@@ -70,6 +79,7 @@ int ctl_history(struct ctl_http *http, const struct ctl_options *options, struct
 int ctl_trend(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
 int ctl_note(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
 int ctl_compare(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
+int ctl_import(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
 int ctl_export(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
 int ctl_predictions(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
 

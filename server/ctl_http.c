@@ -387,6 +387,69 @@ out:
     return result;
 }
 
+static int add_part(curl_mime *form, const struct ctl_part *part, struct rl_err *err)
+{
+    curl_mimepart *made = curl_mime_addpart(form);
+    CURLcode code = made != NULL ? curl_mime_name(made, part->name) : CURLE_OUT_OF_MEMORY;
+    if (code == CURLE_OK)
+        code = part->file ? curl_mime_filedata(made, part->value)
+                          : curl_mime_data(made, part->value, CURL_ZERO_TERMINATED);
+    if (code == CURLE_OK)
+        return 0;
+    if (code == CURLE_OUT_OF_MEMORY)
+        return rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory for a request.");
+    return rl_fail(err, RL_E_IO, part->name, "--%s %s cannot be read.", part->name, part->value);
+}
+
+/* The form's own Content-Type has its boundary: libcurl adds it. */
+int ctl_http_upload(struct ctl_http *http, const char *path, const struct ctl_part *parts, size_t count,
+                    struct rl_buf *out, long *ret_status, struct rl_err *err)
+{
+    struct rl_buf url;
+    long status = 0;
+    int result = 0;
+    CURLcode code = CURLE_OK;
+    curl_mime *form = curl_mime_init(http->curl);
+    struct curl_slist *headers = headers_of(http, false, NULL, err);
+    rl_buf_init(&url, 65536);
+    rl_buf_printf(&url, "%s%s", http->base, path);
+    if (form == NULL || headers == NULL)
+        result = rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory for a request.");
+    for (size_t i = 0; i < count && result == 0; i++)
+        result = parts[i].value != NULL ? add_part(form, &parts[i], err) : 0;
+    if (result == 0) {
+        http->error[0] = '\0';
+        curl_easy_setopt(http->curl, CURLOPT_URL, url.data);
+        curl_easy_setopt(http->curl, CURLOPT_CUSTOMREQUEST, NULL);
+        curl_easy_setopt(http->curl, CURLOPT_MIMEPOST, form);
+        curl_easy_setopt(http->curl, CURLOPT_HTTPHEADER, headers);
+        curl_easy_setopt(http->curl, CURLOPT_WRITEDATA, out);
+        curl_easy_setopt(http->curl, CURLOPT_TIMEOUT, 0L);
+        curl_easy_setopt(http->curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
+        curl_easy_setopt(http->curl, CURLOPT_LOW_SPEED_TIME, (long)http->timeout_s);
+        code = curl_easy_perform(http->curl);
+        curl_easy_getinfo(http->curl, CURLINFO_RESPONSE_CODE, &status);
+        /* as ctl_http_send wants it */
+        curl_easy_setopt(http->curl, CURLOPT_MIMEPOST, NULL);
+        curl_easy_setopt(http->curl, CURLOPT_HTTPGET, 1L);
+        curl_easy_setopt(http->curl, CURLOPT_TIMEOUT, (long)http->timeout_s);
+        curl_easy_setopt(http->curl, CURLOPT_LOW_SPEED_TIME, 0L);
+    }
+    if (result == 0 && code == CURLE_READ_ERROR)
+        result = rl_fail(err, RL_E_IO, NULL, "A file could not be read whole.");
+    else if (result == 0 && code != CURLE_OK) {
+        not_answered(http, code, err);
+        result = -1;
+    } else if (result == 0 && (status < 200 || status > 299)) {
+        result = error_of(http, status, out, err);
+    }
+    *ret_status = status;
+    curl_mime_free(form);
+    curl_slist_free_all(headers);
+    rl_buf_free(&url);
+    return result;
+}
+
 int ctl_http_parse(const struct ctl_http *http, const struct rl_buf *out, json_t **ret, struct rl_err *err)
 {
     json_t *answer = out->len > 0 ? json_loadb(out->data, out->len, JSON_REJECT_DUPLICATES, NULL) : NULL;

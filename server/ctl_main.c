@@ -21,7 +21,8 @@ enum {
     NOTE = 2048,
     EXPORT = 4096,
     PREDICTIONS = 8192,
-    ALL = 16383,
+    IMPORT = 16384,
+    ALL = 32767,
 };
 
 static const struct command {
@@ -38,6 +39,7 @@ static const struct command {
     {"runs", RUNS, NULL, "list runs, newest first", ctl_runs},
     {"show", SHOW, "RUN", "a run as table, JSON or CSV", ctl_show},
     {"note", NOTE, "RUN", "a run's note; with --text, write it", ctl_note},
+    {"import", IMPORT, NULL, "a run of what another measurement left", ctl_import},
     {"predictions", PREDICTIONS, "RUN", "how a run's predictions came out", ctl_predictions},
     {"export", EXPORT, NULL, "a selection of runs, whole, as JSON or CSV", ctl_export},
     {"history", HISTORY, NULL, "devices, drivers and CUDA versions by day", ctl_history},
@@ -61,14 +63,23 @@ static const struct option {
     {"timeout", "SECONDS", ALL, AT(timeout), "wait so long for each answer of the daemon (default " CTL_TIMEOUT_S ")"},
     {"json", NULL, ALL & ~(unsigned)(CANCEL | TRANSCRIPT), AT(json), "print the daemon's JSON as it is"},
     {"wait", NULL, SUBMIT, AT(wait), "follow the job to its end and print the table"},
-    {"sizes", "SIZES", SUBMIT | RUNS | EXPORT | TREND | COMPARE, AT(sizes),
+    {"ncu", "FILE", IMPORT, AT(ncu), "an Nsight Compute CSV, raw page or long"},
+    {"timings", "FILE", IMPORT, AT(timings), "JSON Lines: of roofline-measure --json, or {\"kernel\", \"ms\"} a line"},
+    {"recording", "FILE", IMPORT, AT(recording), "a recording made by roofline-measure --record; alone"},
+    {"record", "FILE", IMPORT, AT(record),
+     "a published record (deploy/records/t4.json), --date chooses the entry; alone"},
+    {"date", "DAY", IMPORT, AT(date), "when it was measured: a day (UTC) or a time, where no file tells it"},
+    {"times", "STATE", IMPORT, AT(times), "plain timings: warm (a loop; the default) or cold"},
+    {"sizes", "SIZES", IMPORT | SUBMIT | RUNS | EXPORT | TREND | COMPARE, AT(sizes),
      "course, scaled or, of runs, other: imports of sizes of their own (default: course; of "
      "runs: all)"},
-    {"cache", "LIST", SUBMIT, AT(cache), "warm, cold or warm,cold (default: both)"},
+    {"cache", "LIST", SUBMIT | IMPORT, AT(cache),
+     "warm, cold or warm,cold (default: both); import: of the profiler's launches, cold (--cache-control all; the "
+     "default) or warm"},
     {"kernels", "LIST", SUBMIT, AT(kernels), "kernel ids with commas between (default: all ten)"},
     {"no-counters", NULL, SUBMIT, AT(no_counters), "time only: no hardware byte counters"},
-    {"device", "ID", SUBMIT | RUNS | EXPORT | HISTORY | TREND | COMPARE, AT(device),
-     "a device's id (submit's default: the first)"},
+    {"device", "ID", SUBMIT | RUNS | IMPORT | EXPORT | HISTORY | TREND | COMPARE, AT(device),
+     "a device's id (submit's default: the first); import: the GPU's name or UUID, where no file tells it"},
     {"note", "TEXT", SUBMIT, AT(note), "free text kept with the job"},
     {"on-interrupt", "WHAT", SUBMIT, AT(on_interrupt), "fail or retry, when the daemon or node dies (default: fail)"},
     {"predict", "LIST", SUBMIT, AT(predict), "KERNEL=above, near or below, with commas between: DRAM over asked bytes"},
@@ -76,9 +87,9 @@ static const struct option {
     {"state", "STATE", JOBS | SHOW | TREND, AT(state),
      "jobs: queued, running, done, failed, cancelled, interrupted; show: warm, cold or mixed "
      "(default: all there are); trend: default warm"},
-    {"driver", "VERSION", RUNS | EXPORT | TREND, AT(driver),
+    {"driver", "VERSION", IMPORT | RUNS | EXPORT | TREND, AT(driver),
      "runs with this driver; unknown: those of which it is not known"},
-    {"cuda", "VERSION", RUNS | EXPORT | TREND, AT(cuda), "runs with this CUDA version"},
+    {"cuda", "VERSION", IMPORT | RUNS | EXPORT | TREND, AT(cuda), "runs with this CUDA version"},
     {"suite", "SUITE", RUNS | EXPORT | TREND | COMPARE, AT(suite),
      "verify, or import: rows of other kernels than the ten"},
     {"source", "SOURCE", RUNS | EXPORT | HISTORY | TREND | COMPARE, AT(source),
@@ -185,10 +196,10 @@ static int check_command(const struct ctl_options *ret, uint64_t used, struct rl
 {
     const struct command *command = find_command(ret->command);
     if (ret->command == NULL)
-        return rl_fail(
-            err, RL_E_USAGE, NULL,
-            "A command is missing: submit, jobs, cancel, transcript, runs, show, note, predictions, export, history, "
-            "trend, compare, devices or ready.");
+        return rl_fail(err, RL_E_USAGE, NULL,
+                       "A command is missing: submit, jobs, cancel, transcript, runs, show, note, import, predictions, "
+                       "export, history, "
+                       "trend, compare, devices or ready.");
     if (command == NULL)
         return rl_fail(err, RL_E_USAGE, NULL, "\"%s\" is not a command.", ret->command);
     for (size_t i = 0; i < OPTION_COUNT; i++)

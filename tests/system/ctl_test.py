@@ -115,6 +115,28 @@ class Commands(Ctl):
         self.assertIn(long, self.ctl("note", "1", "--text", long).stdout)
         self.ctl("note", "1", "--text", "x" * 4097, code=64)
 
+    def test_import(self):
+        root = pathlib.Path(__file__).resolve().parents[2]
+        record, files = str(root / "deploy/records/t4.json"), root / "tests/data/import"
+        first = self.ctl("import", "--record", record, "--date", "2026-09-01").stdout
+        run = re.search(r"^run (\d+): ok, imported$", first, re.M).group(1)
+        self.assertIn("IMPORTED from uploaded files", first)
+        self.assertRegex(first, r"vector add, stride 32\s.*21\.5566")
+        self.assertIn(f"run {run}: ok, which was there before", self.ctl("import", "--record", record, "--date", "2026-09-01").stdout)
+        what = ["--device", "Tesla T4", "--driver", "560.35.03", "--cuda", "12.6", "--date", "2026-09-01"]
+        both = ["--ncu", str(files / "h200/raw-cold.csv"), "--timings", str(files / "h200/timings.jsonl")]
+        made = json.loads(self.ctl("import", *both, "--json").stdout)
+        self.assertEqual((made["source"], made["outcome"], len(made["import"]["files"])), ("imported", "ok", 2))
+        partial = self.ctl("import", "--ncu", str(files / "long_launches.csv"), *what, code=1)
+        self.assertIn("mean of 3 launches", partial.stdout)
+        self.assertIn("rooflinectl: the run is partial: kernels have no times", partial.stderr)
+        self.assertIn("nvprof.csv: is an nvprof file", self.ctl("import", "--ncu", str(files / "nvprof.csv"), *what, code=65).stderr)
+        self.assertIn("sudo ncu", self.ctl("import", "--ncu", str(files / "permission.txt"), *what, code=77).stderr)
+        self.assertIn("future", self.ctl("import", "--ncu", str(files / "long.csv"), "--device", "a", "--date", "2099-01-01", code=64).stderr)
+        self.assertIn("/nonexistent cannot be read", self.ctl("import", "--ncu", "/nonexistent", code=74).stderr)
+        self.ctl("import", code=64)
+        self.ctl("import", "--ncu", "a", "--limit", "1", code=64)
+
     def test_replayed_runs_are_no_history_unless_asked_for(self):
         self.ctl("submit", "--wait")
         self.ctl("submit", "--wait", "--no-counters")

@@ -1,0 +1,59 @@
+/* rooflinectl import: sends files that another measurement left, says what became of them, shows the run. */
+#include <stdio.h>
+#include <string.h>
+
+#include "server/ctl.h"
+
+#define ANSWER_MAX (64u * 1024u * 1024u)
+
+/* What was summed, derived or left out stands under the table. */
+static void print_said(const json_t *run, bool existing)
+{
+    const json_t *item;
+    size_t i;
+    printf("run %s: %s%s\n\n", ctl_member(run, "id"), ctl_member(run, "outcome"),
+           existing ? ", which was there before: these files and fields have been imported" : ", imported");
+    json_array_foreach(json_object_get(run, "outcome_reasons"), i, item)
+        fprintf(stderr, CTL_PROGRAM ": the run is %s: %s\n", ctl_member(run, "outcome"), ctl_text(item));
+}
+
+static int show(struct ctl_http *http, const struct ctl_options *options, const json_t *run, bool existing,
+                const struct rl_buf *answer, struct rl_err *err)
+{
+    struct ctl_options table = {.url = options->url, .argument = json_string_value(json_object_get(run, "id"))};
+    const char *outcome = json_string_value(json_object_get(run, "outcome"));
+    if (table.argument == NULL || outcome == NULL)
+        return rl_fail(err, RL_E_UNREACHABLE, NULL, "The answer is no run: is it rooflined?");
+    if (options->json && ctl_print(answer, err) != 0)
+        return -1;
+    if (!options->json) {
+        print_said(run, existing);
+        if (ctl_show(http, &table, err) < 0)
+            return -1;
+    }
+    return strcmp(outcome, "ok") == 0 ? 0 : CTL_EXIT_NOT_OK;
+}
+
+int ctl_import(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err)
+{
+    const struct ctl_part parts[] = {
+        {"ncu", options->ncu, true},       {"timings", options->timings, true}, {"recording", options->recording, true},
+        {"record", options->record, true}, {"device", options->device, false},  {"driver", options->driver, false},
+        {"cuda", options->cuda, false},    {"date", options->date, false},      {"sizes", options->sizes, false},
+        {"cache", options->cache, false},  {"times", options->times, false}};
+    struct rl_buf out;
+    json_t *run = NULL;
+    long status = 0;
+    if (options->ncu == NULL && options->timings == NULL && options->recording == NULL && options->record == NULL)
+        return rl_fail(err, RL_E_USAGE, "--ncu",
+                       "Nothing to import: give --ncu, --timings or both, or --recording, or --record.");
+    rl_buf_init(&out, ANSWER_MAX);
+    int result = ctl_http_upload(http, "/api/v1/imports", parts, sizeof parts / sizeof parts[0], &out, &status, err);
+    if (result == 0)
+        result = ctl_http_parse(http, &out, &run, err);
+    if (result == 0)
+        result = show(http, options, run, status == 200, &out, err);
+    json_decref(run);
+    rl_buf_free(&out);
+    return result;
+}

@@ -1,0 +1,402 @@
+"""POST /api/v1/imports: what becomes a run, what is refused with which words, and that nothing is ever half-stored."""
+import csv
+import io
+import json
+import os
+import pathlib
+import signal
+import socket
+import sqlite3
+import stat
+import tempfile
+import threading
+import time
+import unittest
+
+import harness
+
+ROOT = pathlib.Path(harness.HERE).parents[1]
+DATA = ROOT / "tests" / "data" / "import"
+H200 = DATA / "h200"
+T4 = ROOT / "deploy" / "records" / "t4.json"
+WHAT = {"device": "Tesla T4", "driver": "560.35.03", "cuda": "12.6", "date": "2026-09-01"}
+PATH = "/api/v1/imports"
+
+
+def form(parts, boundary="x-y"):
+    """(type, body) of a form; parts: (name, text or bytes, filename or None)"""
+    body = b""
+    for name, data, filename in parts:
+        head = 'form-data; name="%s"' % name + ('; filename="%s"' % filename if filename is not None else "")
+        data = data.encode() if isinstance(data, str) else data
+        body += b"--%s\r\nContent-Disposition: %s\r\n\r\n%s\r\n" % (boundary.encode(), head.encode(), data)
+    return "multipart/form-data; boundary=" + boundary, body + b"--%s--\r\n" % boundary.encode()
+
+
+def parts_of(files, fields):
+    return [(kind, data if isinstance(data, bytes) else data.encode() if isinstance(data, str) else data.read_bytes(),
+             data.name if isinstance(data, pathlib.Path) else "upload") for kind, data in files.items()] + \
+        [(name, value, None) for name, value in fields.items()]
+
+
+def lines(*rows):
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def quote(text):
+    return '"' + text.replace('"', '""') + '"'
+
+
+def counters(*kernels):
+    """A long counter file: 100 bytes read and 20 written by each."""
+    left = ["ID", "Kernel Name", "Block Size", "Grid Size", "Device"]
+    text = ",".join(map(quote, left + ["Metric Name", "Metric Unit", "Metric Value"])) + "\n"
+    for number, kernel in enumerate(kernels):
+        for metric, value in (("dram__bytes_read.sum", "100"), ("dram__bytes_write.sum", "20")):
+            text += ",".join(map(quote, [str(number), kernel, "(256, 1, 1)", "(%d, 1, 1)" % (number + 1), "0", metric, "byte", value])) + "\n"
+    return text
+
+
+class Imports(unittest.TestCase):
+    def setUp(self):
+        self.daemon = harness.Daemon("--open-loopback", measure="/bin/false", ready=False)
+        self.addCleanup(self.daemon.__exit__, None, None, None)
+
+    def send(self, files, fields=None, **headers):
+        kind, body = form(parts_of(files, WHAT if fields is None else fields))
+        return self.daemon.request("POST", PATH, body, {"Content-Type": kind, **{name.replace("_", "-"): value for name, value in headers.items()}})
+
+    def imported(self, files, fields=None, status=201):
+        answer = self.send(files, fields)
+        self.assertEqual(answer.status, status, answer.body[:600])
+        self.assertEqual(answer.headers["Location"], "/api/v1/runs/" + answer.json["id"])
+        self.assertEqual(self.daemon.get(answer.headers["Location"]).body, answer.body)
+        return answer.json
+
+    def refused(self, files, fields=None, status=422, code="import_format", words=(), field=None):
+        answer = self.send(files, fields)
+        self.assertEqual((answer.status, answer.code), (status, code), answer.body)
+        error = answer.json["error"]
+        for word in words:
+            self.assertIn(word, error["message"])
+        self.assertTrue(error["next_action"])
+        if field:
+            self.assertEqual(error.get("field"), field)
+        return error
+
+    def nothing_stored(self):
+        self.assertEqual(self.daemon.get("/api/v1/runs?outcome=any&source=any").json["items"], [])
+        self.assertEqual(self.daemon.get("/api/v1/devices").json["items"], [])
+
+    # ---- what becomes a run ----
+
+    def test_the_published_record(self):
+        entries = {entry["date"]: entry for entry in json.loads(T4.read_text())["entries"]}
+        self.assertEqual(len(entries), 2)
+        for date, entry in entries.items():
+            run = self.imported({"record": T4}, {"date": date})
+            printed = {row["kernel"]: row["dram_per_ask"] for row in entry["rows"]}
+            rows = {row["kernel"]: row["mixed"]["dram_per_ask"] for row in run["kernels"]}
+            self.assertEqual(rows, printed)
+            self.assertEqual((run["source"], run["device"]["id"], run["device"]["uuid"], run["outcome"]), ("imported", "tesla-t4", None, "ok"))
+        self.assertEqual(sorted(len(entry["rows"]) for entry in entries.values()), [0, 10])
+        history = self.daemon.get("/api/v1/history?since=2026-08-01&until=2026-10-01").json
+        cells = {(row["driver"], row["cuda"]): [(cell["day"], cell["counters"]) for cell in row["cells"]] for row in history["rows"]}
+        self.assertEqual(cells, {("595.84", "12.6"): [("2026-09-01", "counter-backed")], ("580.173.02", "13.0"): [("2026-09-02", "timed-only")]})
+
+    def test_exports_of_an_h200_with_its_timings(self):
+        timed = {}
+        for shape in ("raw", "long"):
+            run = self.imported({"ncu": H200 / ("%s-cold.csv" % shape), "timings": H200 / "timings.jsonl"}, {})
+            self.assertEqual((run["outcome"], run["suite"], run["sizes"], len(run["kernels"])), ("ok", "verify", "course", 10))
+            timed[shape] = {row["kernel"]: (row["cold"]["time_s"]["median"], row["cold"]["bytes"]["dram"]) for row in run["kernels"]}
+            self.assertTrue(all(time_s > 0 and dram > 0 for time_s, dram in timed[shape].values()))
+            samples = self.daemon.get("/api/v1/runs/%s/samples" % run["id"]).json["items"]
+            self.assertGreaterEqual(len(samples), 10)
+        self.assertEqual({kernel: time_s for kernel, (time_s, _) in timed["raw"].items()}, {kernel: time_s for kernel, (time_s, _) in timed["long"].items()})
+
+    def test_identical_files_are_the_same_run(self):
+        first = self.imported({"ncu": DATA / "long.csv"})
+        again = self.imported({"ncu": (DATA / "long.csv").read_bytes()}, status=200)  # under another name
+        self.assertEqual(first, again)
+        other = self.imported({"ncu": DATA / "long.csv"}, {**WHAT, "driver": "570.1"})
+        self.assertNotEqual(first["id"], other["id"])
+        # an empty field is as good as none: a browser's form sends all that it has
+        self.imported({"ncu": DATA / "long.csv"}, {**WHAT, "sizes": "", "times": ""}, status=200)
+
+    def test_in_pieces_and_beside_other_text(self):
+        kind, body = form(parts_of({"ncu": DATA / "long.csv"}, WHAT))
+        head = "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: %s\r\nConnection: close\r\n" % (PATH, kind)
+        sent = (head + "Content-Length: %d\r\n\r\n" % len(body)).encode() + body
+        self.assertEqual(harness.statuses(self.daemon.raw(sent, pieces=1)), [201])
+        body = b"what stands before is passed over\r\n" + body + b"and after"
+        chunks = b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in (body[at:at + 7] for at in range(0, len(body), 7)))
+        self.assertEqual(harness.statuses(self.daemon.raw((head + "Transfer-Encoding: chunked\r\n\r\n").encode() + chunks + b"0\r\n\r\n")), [200])
+        # another request behind it on the same connection
+        keep = head.replace("Connection: close\r\n", "")
+        kind, body = form(parts_of({"ncu": DATA / "long.csv"}, {**WHAT, "cuda": "13.0"}))
+        both = (keep + "Content-Length: %d\r\n\r\n" % len(body)).encode() + body + b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+        self.assertEqual(harness.statuses(self.daemon.raw(both)), [201, 200])
+
+    def test_names_survive(self):
+        names = ["void mul<4, (bool)1>(T1 *, \"s\", {lambda(int)#1})", "<img src=x onerror=alert(1)>", "a,b;c\td", "K\u00e9rnel_\u6e2c\u8a66<\u03b1>",
+                 "std::" + "very_long_" * 700 + "name", "=HYPERLINK(\"x\")", "\u202eright\u202c"]
+        self.assertGreater(len(names[4]), 7000)
+        # a profiler keeps a name in one line: a tab in it is as good as any character
+        run = self.imported({"ncu": counters(*names)})
+        self.assertEqual([row["import"]["function"] for row in run["kernels"]], names)
+        self.assertEqual(len({row["kernel"] for row in run["kernels"]}), len(names))
+        base = "/api/v1/runs/" + run["id"]
+        kernels = [row["kernel"] for row in run["kernels"]]
+        for path in (base + ".csv", "/api/v1/runs.csv?outcome=any"):
+            table = list(csv.DictReader(io.StringIO(self.daemon.get(path).body.decode("utf-8"))))
+            told = [row["kernel"].lstrip("'") for row in table if row["kernel"].lstrip("'") in kernels]
+            self.assertEqual(told, kernels, path)
+        text = self.daemon.get(base + "/table?state=cold").body.decode("utf-8")
+        self.assertIn("<img src=x onerror=alert(1)>", text)
+        exported = self.daemon.get("/api/v1/runs.json?outcome=any").json["items"]
+        self.assertEqual([[row["kernel"] for row in item["kernels"]] for item in exported], [kernels])
+
+    def test_whatever_the_files_are_called(self):
+        for name in ("../../etc/passwd", "C:\\tmp\\a.csv", "\u6e2c.csv", "a%22b.csv", "<b>.csv", ""):
+            kind, body = form([("ncu", b"no table", name)])
+            error = self.daemon.request("POST", PATH, body, {"Content-Type": kind}).json["error"]
+            self.assertNotIn("/", error["message"].replace("and/or", ""), error)
+            self.assertNotIn("\\tmp", error["message"], error)
+
+    def test_locale_and_time_zone(self):
+        runs = [self.imported({"record": T4}, {"date": "2026-09-01"})["id"], self.imported({"ncu": DATA / "long_german.csv"})["id"]]
+        paths = ["/api/v1/runs?outcome=any", "/api/v1/runs.csv?outcome=any", "/api/v1/history?since=2026-08-01&until=2026-10-01"] + \
+            ["/api/v1/runs/%s%s" % (run, form) for run in runs for form in ("", ".csv", "/table", "/samples")]
+        before = [self.daemon.get(path).body for path in paths]
+        other = harness.Daemon("--open-loopback", measure="/bin/false", ready=False, environment={"LC_ALL": "de_DE.UTF-8", "TZ": "America/Los_Angeles"})
+        mine, self.daemon = self.daemon, other
+        try:
+            self.imported({"record": T4}, {"date": "2026-09-01"})
+            self.imported({"ncu": DATA / "long_german.csv"})
+            for path, body in zip(paths, before):
+                self.assertEqual(other.get(path).body, body, path)
+        finally:
+            self.daemon = mine
+            other.__exit__(None, None, None)
+
+    # ---- what is refused ----
+
+    def test_files_that_are_something_else(self):
+        for name, code in (("nvprof.csv", "import_other_file"), ("rocprof.csv", "import_other_file"), ("session.csv", "import_other_file"),
+                           ("nsys.csv", "import_other_file"), ("permission.txt", "import_permission"), ("no_kernels.txt", "import_no_kernels"),
+                           ("lost_quotes.csv", "import_format"), ("disagrees.csv", "import_disagrees"), ("furlong.csv", "import_format"),
+                           ("both_separators.csv", "import_numbers"), ("two_devices.csv", "import_disagrees")):
+            with self.subTest(name=name):
+                self.refused({"ncu": DATA / name}, code=code, words=[name], field="ncu")
+        self.refused({"ncu": b"\x7fELF\x00\x01"}, field="ncu", code="import_other_file")
+        self.refused({"ncu": b""}, code="import_other_file", field="ncu")
+        self.nothing_stored()
+
+    def test_times_that_cannot_be(self):
+        for ms in ("0", "-1", "NaN", "Infinity", "null", '"1"', "1e99"):
+            with self.subTest(ms=ms):
+                self.refused({"timings": '{"kernel": "vector_add", "ms": 1}\n{"kernel": "mine", "ms": %s}\n' % ms}, words=["2"], field="timings")
+        self.refused({"timings": lines({"kernel": "vector_add"})}, words=["ms"], field="timings")
+        self.refused({"timings": lines({"kernel": "a", "ms": 1}, {"kernel": "a", "ms": 2})}, code="import_disagrees", field="timings")
+        self.refused({"ncu": counters("other"), "timings": lines({"kernel": "mine", "ms": 1})}, code="import_missing", words=["mine"])
+        self.nothing_stored()
+
+    def test_fields_that_cannot_be(self):
+        for name, value in (("date", "2099-01-01"), ("date", "yesterday"), ("date", "2026-02-31"), ("driver", "new"), ("cuda", "12,6"), ("sizes", "huge"), ("cache", "hot"),
+                            ("times", "1"), ("device", ""), ("date", "")):
+            with self.subTest(name=name, value=value):
+                self.refused({"ncu": counters("a")}, {**WHAT, name: value}, 400, "bad_field", field=name)
+        self.refused({"ncu": counters("a")}, {**WHAT, "device": "x" * 257}, 413, "too_large", ["device"], "device")
+        self.refused({"ncu": counters("a")}, {**WHAT, "device": b"\xff"}, 400, "bad_field", field="device")
+        self.refused({"ncu": counters("a")}, {**WHAT, "device": "a\tb"}, 400, "bad_field", field="device")
+        self.refused({"ncu": counters("a")}, {**WHAT, "colour": "red"}, 400, "unknown_field", ["colour"], "colour")
+        self.refused({}, WHAT, 400, "bad_field", ["nothing to import"])
+        self.refused({"ncu": counters("a"), "record": T4}, WHAT, 400, "bad_field")
+        self.refused({"ncu": counters("a"), "timings": lines({"kernel": "a", "ms": 1}), "record": T4}, WHAT, 400, "bad_field", ["two files"])
+        self.nothing_stored()
+
+    def test_forms_that_cannot_be(self):
+        def refused(body, status, code, kind="multipart/form-data; boundary=x-y", words=""):
+            answer = self.daemon.request("POST", PATH, body, {"Content-Type": kind})
+            self.assertEqual((answer.status, answer.code), (status, code), answer.body)
+            self.assertIn(words, answer.json["error"]["message"])
+        _, good = form(parts_of({"ncu": DATA / "long.csv"}, WHAT))
+        refused(good, 415, "bad_media_type", "application/json")
+        refused(good, 415, "bad_media_type", "multipart/form-data")
+        refused(good, 400, "bad_request", "multipart/form-data; boundary=other", "boundary")
+        refused(good.replace(b"\r\n", b"\n"), 400, "bad_request", words="LF alone")
+        refused(good[:-9], 400, "bad_request", words="last boundary")
+        refused(good.replace(b"; name", b"; filename*=x; name", 1), 400, "bad_request", words="filename*")
+        refused(good.replace(b"\r\n\r\n", b"\r\nContent-Transfer-Encoding: binary\r\n\r\n", 1), 400, "bad_request", words="Content-Transfer-Encoding")
+        refused(form([("ncu", "a", "a"), ("ncu", "b", "b")])[1], 400, "bad_field", words="twice")
+        refused(form([("device", "a", "file")])[1], 400, "bad_field", words="a text")
+        refused(form([("date", "a", None)] * 17)[1], 400, "bad_field", words="twice")
+        refused(b"", 400, "bad_request")
+        for headers in ({"Origin": "http://example.org"}, {"Origin": "null"}):
+            self.assertEqual(self.send({"record": T4}, {"date": "2026-09-01"}, **headers).status, 403)
+        self.nothing_stored()
+
+    def test_too_much(self):
+        big = b"x" * (16 * 1024 * 1024 + 1)
+        self.refused({"ncu": big}, {}, 413, "too_large", ["ncu", "16777216"], "ncu")
+        kind, body = form([("ncu", b"", "a")])
+        head = "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n" % (PATH, kind, 34 << 20)
+        self.assertEqual(harness.statuses(self.daemon.raw(head.encode())), [413])
+        self.nothing_stored()
+
+    def test_who_may(self):
+        with harness.Daemon(measure="/bin/false", ready=False) as reader:
+            kind, body = form(parts_of({"record": T4}, {"date": "2026-09-01"}))
+            self.assertEqual(reader.request("POST", PATH, body, {"Content-Type": kind}).status, 401)
+
+    # ---- limits, and ends at any instant ----
+
+    def begin(self, size=1000000):
+        """An upload that has begun and stands still."""
+        connection = self.daemon.socket()
+        kind, body = form([("ncu", b"", "a")])
+        connection.sendall(("POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n" % (PATH, kind, size)).encode() + body[:40])
+        return connection
+
+    def test_at_once(self):
+        held = [self.begin() for _ in range(2)]
+        answer = self.daemon.wait_for(lambda: (got := self.send({"record": T4}, {"date": "2026-09-01"})).status == 429 and got, "a refusal")
+        self.assertEqual(answer.code, "too_many_imports")
+        self.assertGreater(int(answer.headers["Retry-After"]), 0)
+        for connection in held:
+            connection.close()
+        self.daemon.wait_for(lambda: self.send({"record": T4}, {"date": "2026-09-01"}).status in (200, 201), "a free place")
+
+    def importer(self, script):
+        """A daemon whose importing program is a script in Python; it has say(kind, seq, …) and the request."""
+        path = self.daemon.directory / "importer"
+        path.write_text("#!/usr/bin/env python3\nimport json, os, socket, sys, time\nchannel = socket.socket(fileno=3)\n"
+                        "def say(t, seq, **more):\n    channel.sendall(json.dumps({'t': t, 'seq': seq, **more}, separators=(',', ':')).encode() + b'\\n')\n"
+                        "say('hello', 1, protocol=1, build='x', pid=os.getpid())\nrequest = json.loads(channel.makefile().readline())\n" + script)
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+        made = harness.Daemon("--open-loopback", "--import-exec", str(path), measure="/bin/false", ready=False)
+        self.addCleanup(made.__exit__, None, None, None)
+        self.daemon = made
+        return made
+
+    def test_a_process_that_fails(self):
+        for script, code, status in (
+                ("sys.exit(0)", "import_failed", 500), ("os.abort()", "import_failed", 500), ("print('x' * 100000); sys.exit(3)", "import_failed", 500),
+                ("channel.sendall(b'garbage\\n'); time.sleep(60)", "import_failed", 500), ("say('result', 3, run={}); time.sleep(60)", "import_failed", 500),
+                ("say('result', 2, run={})", "import_failed", 500), ("say('result', 2, run=None)", "import_failed", 500), ("say('error', 2, error={'code': 'x'})", "import_failed", 500),
+                ("channel.sendall(b'x' * (3 << 20)); time.sleep(60)", "too_large", 413),
+                ("say('sample', 2, unit='vector_add', state='warm', launches=1, times_s=[-1]); say('result', 3, run={})", "import_failed", 500),
+                ("say('error', 2, error={'code': 'import_format', 'message': 'a\\x1b[31m\\ud800b', 'next_action': ''})", "import_failed", 500),
+                ("say('error', 2, error={'code': 'import_format', 'message': 'line 3: \\x1b[31m', 'next_action': '', 'field': 'ncu'})", "import_format", 422)):
+            with self.subTest(script=script):
+                daemon = self.importer(script)
+                answer = self.send({"record": T4}, {"date": "2026-09-01"})
+                self.assertEqual((answer.status, answer.code), (status, code), answer.body)
+                self.assertNotIn(b"\x1b", answer.body)
+                self.nothing_stored()
+                daemon.wait_for(lambda: not children(daemon), "its end")
+
+    def test_a_run_of_other_files(self):
+        run = self.imported({"record": T4}, {"date": "2026-09-01"})
+        del run["id"], run["job"]
+        changed = [("source", "measured"), ("device", {**run["device"], "id": "GPU-1234"}), ("finished_at", "2099-01-01T00:00:00.000Z"),
+                   ("import", {**run["import"], "files": [{**run["import"]["files"][0], "sha256": "0" * 64}]}), ("import", {**run["import"], "files": []})]
+        for name, value in changed:
+            with self.subTest(name=name):
+                self.importer("say('result', 2, run=json.loads(%r))" % json.dumps({**run, name: value}))
+                self.assertEqual(self.send({"record": T4}, {"date": "2026-09-01"}).code, "import_failed")
+                self.nothing_stored()
+        rates = json.loads(json.dumps(run))
+        rates["kernels"][0]["mixed"]["percent_of_ceiling"] = 1.5
+        self.importer("say('result', 2, run=json.loads(%r))" % json.dumps(rates))
+        made = self.imported({"record": T4}, {"date": "2026-09-01"})
+        self.assertEqual(made["kernels"], run["kernels"])  # derived again
+
+    def test_a_client_that_goes_away(self):
+        daemon = self.importer("time.sleep(60)")
+        kind, body = form(parts_of({"record": T4}, {"date": "2026-09-01"}))
+        before = daemon.settled_descriptors()
+        for _ in range(3):
+            connection = daemon.socket()
+            connection.sendall(("POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n" % (PATH, kind, len(body))).encode() + body)
+            daemon.wait_for(lambda: children(daemon), "the process")
+            connection.close()
+            daemon.wait_for(lambda: not children(daemon), "its end")
+        self.assertEqual(daemon.settled_descriptors(), before)
+        self.nothing_stored()
+
+    def test_shutting_down(self):
+        daemon = self.importer("time.sleep(60)")
+        got = []
+        thread = threading.Thread(target=lambda: got.append(self.send({"record": T4}, {"date": "2026-09-01"})))
+        thread.start()
+        daemon.wait_for(lambda: children(daemon), "the process")
+        self.assertEqual(daemon.stop(), 0)
+        thread.join()
+        self.assertEqual((got[0].status, got[0].code), (503, "shutting_down"))
+
+    def test_killed_at_any_instant(self):
+        directory = pathlib.Path(tempfile.mkdtemp(prefix="rooflined-test-"))
+        stored = 0
+        for delay_ms in range(0, 300, 15):
+            with harness.Daemon("--open-loopback", measure="/bin/false", ready=False, directory=directory) as daemon:
+                self.daemon = daemon
+                self.assertEqual(len(daemon.get("/api/v1/runs?outcome=any").json["items"]), stored)
+                thread = threading.Thread(target=self.try_to, args=({**WHAT, "driver": "1.%d" % delay_ms},))
+                thread.start()
+                time.sleep(delay_ms / 1000)
+                victim = children(daemon)[:1] if delay_ms % 2 else [daemon.process.pid]
+                for pid in victim:
+                    os.kill(pid, signal.SIGKILL)
+                thread.join()
+                if daemon.process.poll() is None and victim != [daemon.process.pid]:
+                    daemon.stop()
+                daemon.process.wait()
+            with sqlite3.connect("file:%s?mode=ro" % (directory / "test.db"), uri=True) as database:
+                counts = [database.execute("SELECT count(*) FROM " + table).fetchone()[0] for table in ("run", "run_import", "run_document")]
+                self.assertEqual(len(set(counts)), 1, counts)
+                stored = counts[0]
+        self.assertGreater(stored, 0)
+
+    def try_to(self, fields):
+        try:
+            self.send({"ncu": DATA / "long.csv"}, fields)
+        except OSError:
+            pass
+
+    def test_others_are_answered_meanwhile(self):
+        """A file of 16 MB is uploaded and read while others are answered, and the daemon's memory stays small."""
+        big = counters("a") + ("==PROF== " + "x" * 1000 + "\n") * (15 << 10)
+        answers = []
+        thread = threading.Thread(target=lambda: answers.append(self.send({"ncu": big})))
+        thread.start()
+        others = 0
+        while thread.is_alive():
+            self.assertEqual(self.daemon.get("/healthz").status, 200)
+            others += 1
+        self.assertEqual(answers[0].status, 201, answers[0].body[:300])
+        self.assertGreater(others, 0)
+        status = pathlib.Path("/proc/%d/status" % self.daemon.process.pid).read_text()
+        peak = int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1])
+        if "__asan" not in pathlib.Path("/proc/%d/maps" % self.daemon.process.pid).read_text() and "asan" not in os.environ.get("RL_BIN", ""):
+            self.assertLess(peak, 64 * 1024)
+
+
+def children(daemon):
+    path = pathlib.Path("/proc/%d/task/%d/children" % (daemon.process.pid, daemon.process.pid))
+    return [int(pid) for pid in path.read_text().split() if name_of(pid)] if path.exists() else []
+
+
+def name_of(pid):
+    """Empty for a process that has ended, or that probes."""
+    try:
+        name = pathlib.Path("/proc/%s/comm" % pid).read_text().strip()
+        state = pathlib.Path("/proc/%s/stat" % pid).read_text().rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return ""
+    return "" if state == "Z" or name == "false" else name
+
+
+if __name__ == "__main__":
+    unittest.main()
