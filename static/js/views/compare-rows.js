@@ -24,12 +24,15 @@ function numbers(measure) {
 
 const value = (measure, side, unit) => (measure[side] === null ? NONE : si(measure[side], unit));
 
+/** The sentences, open where there is something to read. */
+const why = (lines, open) => element("details", {class: "reasons", open}, element("summary", {}, "Reasons"), element("div", {class: "reason-lines"}, ...lines));
+
 function reasons(row) {
   const lines = [element("p", {}, row.time_s.sentence)];
   if (row.cause_sentence) lines.push(element("p", {class: "cause"}, element("strong", {}, `Cause: ${CAUSES[row.cause] ?? row.cause}. `), row.cause_sentence));
   lines.push(element("p", {}, row.dram_bytes.sentence));
   if (row.time_s.method === "history") lines.push(element("p", {class: "hint"}, "Judged by the spread of this row in the device's history: the sides have too few runs of their own."));
-  return element("div", {class: "reasons"}, ...lines);
+  return why(lines, row.time_verdict !== "same" || (row.bytes_verdict !== "same" && row.bytes_verdict !== null));
 }
 
 function rowOf(row, {titles, scale, change, trend}) {
@@ -49,7 +52,7 @@ function ceilingOf(ceiling, {titles, scale, change}) {
   return element("li", {class: "compare-row", "data-ceiling": ceiling.name, "data-state": ceiling.state},
     element("div", {class: "row-name"}, element("h3", {}, titles.get(ceiling.name) ?? ceiling.name, " ", element("span", {class: "state"}, ceiling.state))),
     element("div", {class: "row-verdict"}, verdict(ceiling.time_verdict, ceiling.why.time_verdict)), interval(ceiling.value, scale, TIME[ceiling.time_verdict]?.shape ?? "circle", change), numbers(ceiling.value),
-    element("div", {class: "row-values"}, `${value(ceiling.value, "base", unit)} → ${value(ceiling.value, "head", unit)}`), element("div", {class: "reasons"}, element("p", {}, ceiling.value.sentence)));
+    element("div", {class: "row-values"}, `${value(ceiling.value, "base", unit)} → ${value(ceiling.value, "head", unit)}`), why([element("p", {}, ceiling.value.sentence)], ceiling.time_verdict !== "same"));
 }
 
 function ordered(rows, order) {

@@ -98,6 +98,7 @@ export async function show(root, params, shell) {
     fill();
     formPlace.querySelector("[name=device]").focus();
   }));
+  window.addEventListener("beforeprint", () => { for (const details of place.querySelectorAll("details")) details.open = true; }, {signal: shell.signal});
   fill();
   await refresh();
   root.replaceChildren(...head, formPlace, place);

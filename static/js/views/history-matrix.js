@@ -132,7 +132,8 @@ export function matrix(shell, answer, state) {
   const devices = new Map();
   for (const row of answer.rows) devices.set(row.device.id, [...(devices.get(row.device.id) ?? []), row]);
   const news = driverChanges(answer.rows);
-  const bodies = [...devices.values()].map((rows) => {
+  const bodies = [...devices.values()].map((unsorted) => {
+    const rows = unsorted.toSorted((a, b) => (a.cells[0].day < b.cells[0].day ? -1 : a.cells[0].day > b.cells[0].day ? 1 : 0)); // so that changes of driver go down like stairs
     const {id, name} = rows[0].device;
     const fresh = new Set((news.get(id) ?? []).map(({day, to}) => `${day} ${to}`));
     const head = element("th", {scope: "rowgroup", colspan: String(cols.length + 1), class: "device"}, element("span", {class: "device-name"}, bdi(name), " ", element("span", {class: "device-id", title: id}, bdi(shortId(id)))));

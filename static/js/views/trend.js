@@ -31,7 +31,7 @@ function controls(state, devices, units) {
   const unit = units.find((one) => one.id === state.kernel);
   return element("form", {class: "toolbar many", "aria-label": "Which trend"},
     field("Device", chooser("device", devices.map((device) => [device.id, deviceLabel(device, devices)]), state.device), {broad: true}),
-    field("Kernel or ceiling", chooser("kernel", [group("kernels", ["kernel"]), group("ceilings", ["memory_ceiling", "compute_ceiling"])], state.kernel)),
+    field("Kernel or ceiling", chooser("kernel", [group("kernels", ["kernel"]), group("ceilings", ["memory_ceiling", "compute_ceiling"])], state.kernel), {broad: true}),
     field("Cache", chooser("state", STATES, state.state)),
     field("Quantity", chooser("metric", (unit ? metricsOf(unit) : Object.keys(METRICS)).map((metric) => [metric, METRICS[metric].name]), state.metric), {broad: true}),
     field("Suite", chooser("suite", [["", SUITES[0][1]], SUITES[1]], state.suite)),
