@@ -116,6 +116,17 @@ async function overlay(browser, daemon, ids) {
       await done();
     }
   });
+  await test("from a run its job, its device's runs, a row's trend and the judgement of two runs are a link away", async () => {
+    const {page, done} = await open(browser);
+    for (const [name, view] of [["Its trend", "trend"], [`Runs ${ids.other} and ${ids.run} compared`, "compare"], ["All runs of this device", "runs"], [`Job ${ids.job}`, "jobs"], ["A kernel of your own under this roof", "explorer"]]) {
+      await show(page, `${daemon.url}/#run=${ids.run}&over=${ids.other}&kernel=8`);
+      await page.getByRole("link", {name, exact: true}).click();
+      await page.locator(`#${view} h1`).waitFor();
+      assert.equal(await page.locator("#message").innerText(), "", name);
+    }
+    assert.match(await page.locator("#explorer").innerText(), /NVIDIA H200/);
+    await done();
+  });
   await test("a run to lay over that is not there is told, and the first one stays", async () => {
     const {page, done} = await open(browser, {expected: [/404/]});
     await show(page, `${daemon.url}/#run=${ids.run}&over=999999`);

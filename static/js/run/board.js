@@ -66,7 +66,7 @@ function caption(run, view, second, series) {
  * view: {state, level, hidden, order, chosen, over}, kept by the caller; laid: {second: a run or null, failed: an ApiError or null}; change(part) is called when the reader
  * changes the view. Returns {parts, draw, redraw, lay, picture, fileName}.
  */
-export function board(run, view, laid, {change}) {
+export function board(run, view, laid, {change, shell}) {
   const parts = makeParts();
   let chart = null;
   const over = () => {
@@ -76,10 +76,17 @@ export function board(run, view, laid, {change}) {
   };
   const find = (index) => chart.series[index]?.placed.find((p) => p.kernel === view.chosen) ?? null;
 
+  /** What else there is of a row: its course over days, and the judgement of two runs. */
+  const onward = (p) => {
+    const trend = element("a", {href: shell.link("trend", {device: run.device.id, kernel: p.kernel, state: view.state, sizes: run.sizes, source: run.source === "measured" ? null : run.source})}, "Its trend");
+    const compare = laid.second && element("a", {href: shell.link("compare", {base: `run:${laid.second.id}`, head: `run:${run.id}`})}, `Runs ${laid.second.id} and ${run.id} compared`);
+    return [element("p", {class: "onward"}, trend, compare)];
+  };
+
   const mark = () => {
     chart.mark(view.chosen);
     const [p, q] = [find(0), find(1)];
-    parts.detail.replaceChildren(...(p || q ? detail(p, q, over()) : [element("p", {class: "hint"}, "No kernel of this run has a place on the chart.")]));
+    parts.detail.replaceChildren(...(p || q ? detail(p, q, over(), onward) : [element("p", {class: "hint"}, "No kernel of this run has a place on the chart.")]));
     for (const item of [...parts.lists.querySelectorAll("li"), ...parts.tableBox.querySelectorAll("tbody tr")]) item.classList.toggle("is-chosen", item.dataset.kernel === view.chosen);
   };
   const choose = (p) => {

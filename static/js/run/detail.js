@@ -37,15 +37,15 @@ function beside(q, p, run) {
   return [head, list(rows)];
 }
 
-/** p: the kernel as placed in the first run, or null where only the second one has it; q: in the run laid over; second: {run} or null. */
-export function detail(p, q, second) {
+/** p: the kernel as placed in the first run, or null where only the second one has it; q: in the run laid over; second: {run} or null; onward(p): links to what else there is of it. */
+export function detail(p, q, second, onward) {
   const shown = p ?? q;
   const head = element("h3", {}, element("span", {class: "badge"}, String(shown.number)), element("bdi", {dir: "auto"}, shown.title));
   const over = second ? beside(q, p, second.run) : [];
   if (!p) return [head, ...over];
   if (!p.of) return [head, element("p", {class: "reason"}, p.why), ...over];
   const advice = p.of.advice ?? p.of.why?.advice ?? "";
-  return [head, list(facts(p)), element("p", {class: "advice", dir: "auto"}, advice), ...flagWords(p), ...over];
+  return [head, list(facts(p)), element("p", {class: "advice", dir: "auto"}, advice), ...flagWords(p), ...onward(p), ...over];
 }
 
 const shape = (name, attributes) => svgElement(name, attributes);

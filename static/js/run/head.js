@@ -4,11 +4,14 @@ import {NONE, fixed, ratio, si} from "../format.js";
 import {ceiling, ceilingState, levelOf, roofs} from "../model.js";
 import {figure, longMark, moment, notice} from "../parts.js";
 
-export function head(run) {
+export function head(run, shell) {
   const {environment: env, device} = run;
   const known = (text, before) => (text === null ? `${before} not known` : `${before} ${text}`);
   return element("header", {class: "run-head"}, element("div", {class: "title"}, element("h1", {id: "title", dir: "auto"}, device.name), longMark(run)),
-    element("p", {id: "environment", class: "environment"}, `${known(env.driver_version, "driver")} · ${known(env.cuda_runtime_version, "CUDA")} · ${run.sizes} sizes · run ${run.id} of `, moment(run.date)));
+    element("div", {class: "below-title"},
+      element("p", {id: "environment", class: "environment"}, `${known(env.driver_version, "driver")} · ${known(env.cuda_runtime_version, "CUDA")} · ${run.sizes} sizes · run ${run.id} of `, moment(run.date)),
+      element("p", {class: "onward"}, element("a", {href: shell.link("explorer", {run: run.id})}, "A kernel of your own under this roof"), run.job === null ? null : element("a", {href: shell.link("jobs", {job: run.job})}, `Job ${run.job}`),
+        element("a", {href: shell.link("runs", {device: run.device.id, source: "any"})}, "All runs of this device"))));
 }
 
 export function outcome(run) {

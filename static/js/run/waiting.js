@@ -14,7 +14,7 @@ function progressOf(job) {
 export function waiting(root, shell) {
   const command = `curl -X POST -H 'Content-Type: application/json' -d '{"suite":"verify"}' ${location.origin}/api/v1/jobs`;
   const progress = element("p", {id: "progress", role: "status"}, "");
-  root.replaceChildren(element("div", {class: "card"}, element("h1", {}, "No run yet"), element("p", {}, "Start a verification; this page shows its roofline as soon as it is done."),
+  root.replaceChildren(element("div", {class: "card"}, element("h1", {}, "No run yet"), element("p", {}, "Start a verification, ", element("a", {href: shell.link("jobs")}, "on this page"), " or with the command below; its roofline shows here as soon as it is done."),
     element("pre", {class: "command", tabindex: "0"}, command), progress));
   shell.every(POLL_MS, async () => {
     if (await api.newestRun(shell)) {

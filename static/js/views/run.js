@@ -54,7 +54,7 @@ async function secondOf(id, run, shell) {
 
 function skeleton(run, parts) {
   return [
-    head(run),
+    head(run, parts.shell),
     element("div", {id: "notices"}, ...outcome(run)),
     parts.summary,
     element("section", {class: "roofline", "aria-labelledby": "chart-title"}, element("h2", {id: "chart-title", class: "visually-hidden"}, "Roofline"), parts.controls, parts.said, parts.chart),
