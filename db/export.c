@@ -112,8 +112,7 @@ static int parse(const struct rl_buf *text, int64_t run_id, struct rl_run **ret,
     int rc = -1;
 
     if (document != NULL) {
-        json_object_del(document, "id"); /* what the store put before what gpu/record wrote */
-        json_object_del(document, "job");
+        rl_run_json_bare(document);
         rc = rl_run_from_json(document, ret, &cause);
     }
     json_decref(document);

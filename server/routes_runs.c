@@ -64,8 +64,7 @@ static int load_run(struct routes *routes, const struct http_request *request, i
         rl_fail(err, RL_E_STORE_CORRUPT, NULL, "the stored document of run %lld is not JSON", (long long)id);
         goto out;
     }
-    json_object_del(document, "id");
-    json_object_del(document, "job");
+    rl_run_json_bare(document);
     if (rl_run_from_json(document, ret, err)) {
         if (err)
             err->code = RL_E_STORE_CORRUPT;

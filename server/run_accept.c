@@ -235,6 +235,8 @@ int run_stored_make(const struct rl_run *run, const struct run_samples *samples,
                     struct rl_err *err)
 {
     json_t *document = rl_run_to_json(run);
+    if (run->source == RL_IMPORTED) /* the store writes "job": null, and every null has its reason */
+        json_object_set_new(json_object_get(document, "why"), "job", json_string("an import has no job"));
     char *text = document != NULL ? json_dumps(document, JSON_COMPACT) : NULL;
     json_decref(document);
     if (text == NULL)

@@ -177,6 +177,16 @@ json_t *rl_run_to_json(const struct rl_run *run)
     return make_object(&rl_object_run, run);
 }
 
+void rl_run_json_bare(json_t *document)
+{
+    json_t *why = json_object_get(document, "why");
+    json_object_del(document, "id");
+    json_object_del(document, "job");
+    json_object_del(why, "job");
+    if (json_is_object(why) && json_object_size(why) == 0)
+        json_object_del(document, "why");
+}
+
 json_t *rl_device_to_json(const struct rl_device *device)
 {
     return make_object(&rl_object_device, device);

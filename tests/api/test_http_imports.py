@@ -98,6 +98,7 @@ class Imports(unittest.TestCase):
             printed = {row["kernel"]: row["dram_per_ask"] for row in entry["rows"]}
             rows = {row["kernel"]: row["mixed"]["dram_per_ask"] for row in run["kernels"]}
             self.assertEqual(rows, printed)
+            self.assertEqual((run["job"], run["why"]["job"]), (None, "an import has no job"))
             self.assertEqual((run["source"], run["device"]["id"], run["device"]["uuid"], run["outcome"]), ("imported", "tesla-t4", None, "ok"))
         self.assertEqual(sorted(len(entry["rows"]) for entry in entries.values()), [0, 10])
         history = self.daemon.get("/api/v1/history?since=2026-08-01&until=2026-10-01").json
@@ -299,7 +300,7 @@ class Imports(unittest.TestCase):
 
     def test_a_run_of_other_files(self):
         run = self.imported({"record": T4}, {"date": "2026-09-01"})
-        del run["id"], run["job"]
+        del run["id"], run["job"], run["why"]["job"]
         changed = [("source", "measured"), ("device", {**run["device"], "id": "GPU-1234"}), ("finished_at", "2099-01-01T00:00:00.000Z"),
                    ("import", {**run["import"], "files": [{**run["import"]["files"][0], "sha256": "0" * 64}]}), ("import", {**run["import"], "files": []})]
         for name, value in changed:

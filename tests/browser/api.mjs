@@ -194,6 +194,70 @@ async function posts(daemon, document) {
   });
 }
 
+const formOf = (parts) => {
+  const text = parts.map(([name, value, file]) => `--x\r\nContent-Disposition: form-data; name="${name}"${file ? `; filename="${file}"` : ""}\r\n\r\n${value}\r\n`).join("");
+  return {headers: {"Content-Type": "multipart/form-data; boundary=x"}, body: `${text}--x--\r\n`};
+};
+
+async function imports(document) {
+  const path = "/api/v1/imports";
+  const daemon = await start({replay: null, ready: false, options: ["--open-loopback", "--measure-exec", "/bin/false", "--request-timeout", "1"]});
+  const send = async (parts, more = {}) => {
+    const {headers, body} = formOf(parts);
+    const answer = await daemon.ask("POST", path, {headers: {...headers, ...more}, body});
+    document.check("POST", path, answer);
+    return answer;
+  };
+  const what = [["device", "Tesla T4"], ["driver", "560.35.03"], ["cuda", "12.6"], ["date", "2026-09-01"]];
+  const csv = `"ID","Kernel Name","Block Size","Grid Size","Metric Name","Metric Unit","Metric Value"\n` + ["read", "write"].map((way) =>
+    `"0","void mul<4>(T1 *)","(256, 1, 1)","(64, 1, 1)","dram__bytes_${way}.sum","Mbyte","1.5"\n`).join("");
+  const timed = `{"kernel": "vector_add", "ms": 0.25, "flop": 16777216, "ask_bytes": 201326592}\n`;
+  await test("an import is 201 and, again, 200; it stands in every list and form as described", async () => {
+    const made = await send([["ncu", csv, "a.csv"], ["timings", timed.replace("vector_add", "mul"), "b.jsonl"], ...what]);
+    assert.equal(made.status, 201, made.text);
+    assert.deepEqual([made.status, made.json.source, made.json.suite, made.json.sizes, made.json.device.uuid], [201, "imported", "import", "other", null]);
+    assert.ok(made.json.kernels[0].mixed.time_s.median > 0);
+    const again = await send([["timings", timed.replace("vector_add", "mul"), "c.jsonl"], ["ncu", csv, "d.csv"], ...what, ["sizes", ""]]);
+    assert.deepEqual([again.status, again.json.id], [200, made.json.id]);
+    assert.equal((await send([["timings", timed, "t.jsonl"], ...what])).status, 201);
+    const {json} = await daemon.ask("GET", "/api/v1/runs?outcome=any&suite=import&sizes=other");
+    assert.ok(json.items.some(({id}) => id === made.json.id));
+    for (const [route, at] of [["/api/v1/runs", "/api/v1/runs?outcome=any"], ["/api/v1/runs/{id}", `/api/v1/runs/${made.json.id}`], ["/api/v1/runs/{id}.csv", `/api/v1/runs/${made.json.id}.csv`],
+      ["/api/v1/runs/{id}/table", `/api/v1/runs/${made.json.id}/table?state=mixed`], ["/api/v1/runs/{id}/samples", `/api/v1/runs/${made.json.id}/samples`], ["/api/v1/runs.json", "/api/v1/runs.json?outcome=any"],
+      ["/api/v1/history", "/api/v1/history?since=2026-08-01&until=2026-10-01"], ["/api/v1/devices", "/api/v1/devices"]]) {
+      const answer = await daemon.ask("GET", at);
+      document.check("GET", route, answer);
+      assert.equal(answer.status, 200, at);
+    }
+  });
+  await test("what cannot be imported is 400, 401, 403, 413, 415 or 422", async () => {
+    assert.equal((await send([["ncu", csv, "a.csv"], ["date", "2099-01-01"], ["device", "a"]])).status, 400);
+    assert.equal((await send([["colour", "red"]])).status, 400);
+    const other = await daemon.ask("PUT", path);
+    document.check("POST", path, other);
+    assert.equal(other.status, 405);
+    assert.equal((await send([["ncu", csv, "a.csv"]], {Authorization: "Bearer wrong"})).status, 401);
+    assert.equal((await send([["ncu", csv, "a.csv"]], {Origin: "http://example.org"})).status, 403);
+    assert.equal((await send([["device", "x".repeat(300)]])).status, 413);
+    assert.equal((await send([["ncu", csv, "a.csv"]], {"Content-Type": "application/json"})).status, 415);
+    const wrong = await send([["ncu", "Type,Time(%),Time,Calls,Avg,Min,Max,Name\n", "<b>.csv"], ...what]);
+    assert.deepEqual([wrong.status, wrong.json.error.field], [422, "ncu"]);
+    assert.ok(wrong.json.error.message.startsWith("<b>.csv"), wrong.text);
+    assert.equal((await daemon.ask("GET", "/api/v1/runs?outcome=any")).json.items.length, 2);
+  });
+  await test("uploads that do not end are 408, and more than two of a caller 429", async () => {
+    const {headers, body} = formOf([["ncu", csv, "a.csv"]]);
+    const slow = [1, 2].map(() => daemon.ask("POST", path, {headers: {...headers, "Content-Length": String(body.length + 100)}, body}));
+    const full = await until("a refusal", async () => { const answer = await send([["ncu", csv, "a.csv"], ...what]); return answer.status === 429 && answer; });
+    assert.ok(Number(full.headers["retry-after"]) > 0);
+    for (const answer of await Promise.all(slow)) {
+      document.check("POST", path, answer);
+      assert.equal(answer.status, 408);
+    }
+  });
+  await daemon.stop();
+}
+
 async function queue(document) {
   const folder = temporary();
   const slow = await start({folder, replay: slowRecording(folder, 100)});
@@ -285,6 +349,7 @@ export async function apiTests() {
   await errors(daemon, document, ids);
   await history(daemon, document, ids);
   await posts(daemon, document);
+  await imports(document);
   await queue(document);
   await nothingThere(document);
   await test("every status that the document promises was met, or has a reason why not", async () => {
