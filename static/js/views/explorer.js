@@ -156,8 +156,11 @@ function results(parts, {state, catalogue, shell}, acts) {
       parts.mark.replaceChildren(...(run ? [longMark(run), run.outcome === "ok" ? null : notice(null, element("p", {}, `Run ${run.id} is ${run.outcome}: ${run.outcome_reasons.join("; ")}.`))] : []).filter(Boolean));
       parts.formulas.replaceChildren(...formulas(state, catalogue, last.made));
       parts.results.classList.toggle("is-old", none);
-      if (none) parts.said.textContent = `Nothing can be placed. ${Object.values(last.errors).filter(Boolean).join(" ")}`;
-      else {
+      if (none) {
+        parts.said.textContent = `Nothing can be placed. ${Object.values(last.errors).filter(Boolean).join(" ")}`;
+        parts.table.replaceChildren();
+        parts.pattern.textContent = "";
+      } else {
         drawWords(run);
         drawChart();
       }
@@ -187,7 +190,7 @@ function pinButtons(state, draw) {
     pin.focus();
   });
   return {nodes: [pin, five, clear], pin, sync(errors) {
-    pin.disabled = errors || !canPin(state.pins);
+    pin.disabled = five.disabled = errors || !canPin(state.pins);
     clear.hidden = state.pins.length === 0;
   }};
 }

@@ -146,6 +146,19 @@ function sender(form, submit, said, shell) {
   return go;
 }
 
+/** How the files are made. */
+function help() {
+  const command = (label, text) => element("pre", {class: "command", tabindex: "0", role: "region", "aria-label": label}, text);
+  return element("section", {class: "import-help", "aria-labelledby": "import-help-title"}, element("h2", {id: "import-help-title"}, "How to make the files"),
+    element("p", {}, "Bytes, as Nsight Compute counts them:"),
+    command("Command of the profiler", "ncu --csv --page raw --metrics dram__bytes_read.sum,dram__bytes_write.sum,l1tex__t_bytes.sum,lts__t_bytes.sum ./program > bytes.csv"),
+    element("p", {}, "Times of the program without the profiler, a line a kernel; its name finds its launches in the CSV:"),
+    command("Lines of a timings file", '{"kernel": "mine", "ms": 1.5, "flop": 1000, "ask_bytes": 4000}\n{"ceiling": "dram_copy", "byte_per_s": 2.0e12}'),
+    element("p", {}, "The same, by the measuring program itself:"),
+    command("Commands of the measuring program", "roofline-measure --json > times.jsonl\nroofline-measure --record recording.jsonl"),
+    element("p", {class: "reason"}, "A file may have 16 MiB. The bytes of a launch under the profiler are those of cold caches, unless it was told otherwise."));
+}
+
 export async function show(root, _params, shell) {
   const said = element("div", {class: "said", role: "status"});
   const submit = element("button", {class: "primary", type: "submit"}, "Import");
@@ -158,5 +171,5 @@ export async function show(root, _params, shell) {
   root.replaceChildren(
     element("header", {class: "jobs-head"}, element("h1", {}, "Import"), element("a", {href: shell.link("jobs")}, "Measure here instead")),
     element("p", {class: "lead"}, "Figures that another measurement left become a run, marked as imported: bytes of a profiler beside times of a program, a recording, or a published table. What is missing stays missing; it is never a zero."),
-    element("div", {class: "import"}, element("section", {class: "job-start", "aria-label": "Files and fields"}, form), said));
+    element("div", {class: "import"}, element("section", {class: "job-start", "aria-label": "Files and fields"}, form), element("div", {class: "import-side"}, said, help())));
 }
