@@ -7,8 +7,9 @@
 #include "import_internal.h"
 #include "kernels/catalogue.h"
 
-#define LAUNCHES_DIFFER 0.01  /* launches of one row whose DRAM bytes are further apart are flagged */
-#define SUM_DIFFERS     0.001 /* the total beside read + write: counted in passes of their own */
+#define LAUNCHES_SHOWN_IN_ALL 4096u /* of all rows together */
+#define LAUNCHES_DIFFER       0.01  /* launches of one row whose DRAM bytes are further apart are flagged */
+#define SUM_DIFFERS           0.001 /* the total beside read + write: counted in passes of their own */
 
 static int missing(struct import *import, const char *table, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
@@ -163,7 +164,13 @@ static int show_launches(struct import *import, const struct import_table *t, co
     struct rl_arena *arena = import->run->arena;
     double least = HUGE_VAL, most = 0, sum = 0;
     shown->launch_count = (int64_t)group->count;
-    shown->launches = rl_arena_array(arena, RL_IMPORT_LAUNCHES_SHOWN, sizeof *shown->launches);
+    /* so that the run of as many kernels as there may be is one that the daemon takes */
+    size_t most_shown = t->group_count > 0 && LAUNCHES_SHOWN_IN_ALL / t->group_count < RL_IMPORT_LAUNCHES_SHOWN
+                            ? LAUNCHES_SHOWN_IN_ALL / t->group_count
+                            : RL_IMPORT_LAUNCHES_SHOWN;
+    if (most_shown == 0)
+        most_shown = 1;
+    shown->launches = rl_arena_array(arena, most_shown, sizeof *shown->launches);
     if (shown->launches == NULL)
         return rl_fail(import->err, RL_E_NO_MEMORY, "ncu", "no memory for a row's launches");
     static const char absent[] = "the counter file does not have it";
@@ -176,7 +183,7 @@ static int show_launches(struct import *import, const struct import_table *t, co
         least = fmin(least, dram.value);
         most = fmax(most, dram.value);
         sum += dram.value;
-        if (shown->launches_shown < RL_IMPORT_LAUNCHES_SHOWN)
+        if (shown->launches_shown < most_shown)
             shown->launches[shown->launches_shown++] = (struct rl_import_launch){
                 order, l->id, dram,
                 l->from[IMPORT_DRAM_READ] != NULL ? rl_known(l->value[IMPORT_DRAM_READ]) : rl_unknown(absent),

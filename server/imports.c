@@ -18,7 +18,7 @@
 #include "db/history.h"
 #include "import_serve.h"
 #include "record/json_text.h"
-#include "server/import_accept.h"
+#include "server/import_judge.h"
 #include "server/import_process.h"
 #include "server/limits.h"
 
@@ -48,6 +48,7 @@ struct import {
     struct rl_sha256 *hash; /* of the file that is coming */
     char identity[65];      /* of all bytes and fields */
     struct import_process *process;
+    struct import_judge *judge;
     void (*done)(void *arg);
     void *arg;
     bool let_go, ended, existing;
@@ -87,6 +88,7 @@ static void free_import(struct import *import)
             close(import->file[i].fd);
     rl_sha256_free(import->hash);
     import_process_free(import->process);
+    import_judge_free(import->judge);
     free(import);
 }
 
@@ -95,7 +97,7 @@ static void check_stopped(struct imports *imports)
     if (!imports->stopping || imports->stopped == NULL)
         return;
     for (const struct import *import = imports->first; import != NULL; import = import->next)
-        if (import->process != NULL)
+        if (import->process != NULL || import->judge != NULL)
             return;
     void (*stopped)(void *) = imports->stopped;
     imports->stopped = NULL;
@@ -135,12 +137,13 @@ void import_let_go(struct import *import)
     static const struct rl_err gone = {.code = RL_E_CANCELLED, .message = "Nobody waits for this import any more."};
     if (import == NULL)
         return;
-    if (import->process == NULL) {
+    if (import->process == NULL && import->judge == NULL) {
         free_import(import);
         return;
     }
-    import->let_go = true; /* freed once its process is reaped, which keeps its place until then */
-    import_process_stop(import->process, &gone);
+    import->let_go = true; /* freed once its process is reaped or it is judged, and keeps its place until then */
+    if (import->process != NULL)
+        import_process_stop(import->process, &gone);
 }
 
 void imports_shutdown(struct imports *imports, void (*done)(void *arg), void *arg)
@@ -331,51 +334,55 @@ static char *request_of(const struct import *import, int fds[FILES_MAX], size_t 
 
 /* ---- the answer ---- */
 
-static int store_answer(struct import *import, const struct import_process_end *end, struct rl_err *err)
+/* Its end, whatever it was; import may be freed by it. */
+static void end(struct import *import)
 {
+    struct imports *all = import->all;
+    if (import->let_go) {
+        free_import(import);
+    } else {
+        import->ended = true;
+        if (import->run == 0 && rl_code_http(import->error.code) == 500)
+            fprintf(stderr, "rooflined: import: %s\n", import->error.message);
+        import->done(import->arg);
+    }
+    check_stopped(all);
+}
+
+static void on_judged(void *arg, const struct import_judged *judged)
+{
+    struct import *import = arg;
+    if (judged->rc != 0)
+        import->error = judged->err;
+    else if (!import->let_go && store_import_run(import->all->store, &judged->stored.row, import->identity,
+                                                 &import->run, &import->existing, &import->error) != 0)
+        import->run = 0;
+    import_judge_free(import->judge);
+    import->judge = NULL;
+    end(import);
+}
+
+static void on_ended(void *arg, struct import_process_end *end_of)
+{
+    struct import *import = arg;
     struct import_expected_file files[FILES_MAX];
     struct import_expected expected = {.files = files, .now_ms = rl_now_ms()};
-    struct run_samples samples;
-    struct run_stored stored;
-    struct rl_run *run;
+    import_process_free(import->process);
+    import->process = NULL;
     for (size_t i = 0; i < KIND_COUNT; i++)
         if (import->file[i].fd >= 0)
             files[expected.file_count++] =
                 (struct import_expected_file){kinds[i], import->file[i].bytes, import->file[i].sha256};
-    if (import_accept(end->lines, end->len, &expected, &run, &samples, err) != 0)
-        return -1;
-    int rc = run_stored_make(run, &samples, &stored, err);
-    if (rc == 0) {
-        rc = store_import_run(import->all->store, &stored.row, import->identity, &import->run, &import->existing, err);
-        run_stored_fini(&stored);
+    if (end_of->lines == NULL) {
+        import->error = end_of->error;
+        end(import);
+    } else if (import->let_go) {
+        free(end_of->lines);
+        end(import);
+    } else if (import_judge_start(import->all->loop, end_of->lines, end_of->len, &expected, on_judged, import,
+                                  &import->judge, &import->error) != 0) {
+        end(import);
     }
-    run_samples_free(&samples);
-    rl_run_free(run);
-    return rc;
-}
-
-static void on_ended(void *arg, struct import_process_end *end)
-{
-    struct import *import = arg;
-    struct imports *all = import->all;
-    import_process_free(import->process);
-    import->process = NULL;
-    if (import->let_go) {
-        free(end->lines);
-        free_import(import);
-        check_stopped(all);
-        return;
-    }
-    if (end->lines == NULL)
-        import->error = end->error;
-    else if (store_answer(import, end, &import->error) != 0)
-        import->run = 0;
-    free(end->lines);
-    import->ended = true;
-    if (import->run == 0 && rl_code_http(import->error.code) == 500)
-        fprintf(stderr, "rooflined: import: %s\n", import->error.message);
-    import->done(import->arg);
-    check_stopped(all);
 }
 
 int import_run(struct import *import, void (*done)(void *arg), void *arg, struct rl_err *err)

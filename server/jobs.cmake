@@ -1,4 +1,5 @@
 # rl_jobs: from an accepted request, or an upload, to a stored run. Knows no HTTP.
+find_package(Threads REQUIRED)
 add_library(rl_jobs STATIC
   ${CMAKE_CURRENT_LIST_DIR}/loop.c
   ${CMAKE_CURRENT_LIST_DIR}/transcript.c
@@ -9,12 +10,13 @@ add_library(rl_jobs STATIC
   ${CMAKE_CURRENT_LIST_DIR}/run_accept.c
   ${CMAKE_CURRENT_LIST_DIR}/import_process.c
   ${CMAKE_CURRENT_LIST_DIR}/import_accept.c
+  ${CMAKE_CURRENT_LIST_DIR}/import_judge.c
   ${CMAKE_CURRENT_LIST_DIR}/imports.c
   ${CMAKE_CURRENT_LIST_DIR}/jobs.c
   ${CMAKE_CURRENT_LIST_DIR}/jobs_run.c
   ${CMAKE_CURRENT_LIST_DIR}/jobs_probe.c
   ${CMAKE_CURRENT_LIST_DIR}/jobs_view.c)
-target_link_libraries(rl_jobs PUBLIC rl_db rl_wire rl_record rl_catalogue rl_base PkgConfig::JANSSON PRIVATE rl_hash)
+target_link_libraries(rl_jobs PUBLIC rl_db rl_wire rl_record rl_catalogue rl_base PkgConfig::JANSSON PRIVATE rl_hash Threads::Threads)
 
 # The client. transcript.c makes text from the daemon safe for a terminal.
 pkg_check_modules(CURL REQUIRED IMPORTED_TARGET libcurl>=7.81)

@@ -181,6 +181,15 @@ class Imports(unittest.TestCase):
             self.daemon = mine
             other.__exit__(None, None, None)
 
+    def test_as_many_kernels_as_there_may_be(self):
+        left = ["ID", "Kernel Name", "Block Size", "Grid Size", "Device", "dram__bytes_read.sum", "dram__bytes_write.sum"]
+        rows = [left, [""] * 5 + ["byte", "byte"]] + [[str(512 * turn + kernel), "kernel_%d(float *)" % kernel, "(256, 1, 1)", "(1, 1, 1)", "0", "100", "20"]
+                                                      for turn in range(64) for kernel in range(512)]
+        text = "".join(",".join(map(quote, row)) + "\n" for row in rows)
+        run = self.imported({"ncu": text})
+        self.assertEqual((len(run["kernels"]), run["kernels"][0]["import"]["launch_count"], len(run["kernels"][0]["import"]["launches"])), (512, 64, 8))
+        self.refused({"ncu": text.replace("kernel_0(", "one_more(", 1)}, status=413, code="too_large", words=["512"], field="ncu")
+
     # ---- what is refused ----
 
     def test_files_that_are_something_else(self):

@@ -1,0 +1,27 @@
+/* The judging of an import's answer beside the loop. A run of 512 kernels takes tenths of a second to read, derive and
+ * write: no handler may hold the loop for so long. That is the one thing that a thread of its own does in the daemon:
+ * pure functions over memory that nobody else has meanwhile. The store stays the loop's. */
+#ifndef SERVER_IMPORT_JUDGE_H
+#define SERVER_IMPORT_JUDGE_H
+
+#include "server/import_accept.h"
+#include "server/loop.h"
+
+#define IMPORT_JUDGE_FILES 2u
+
+struct import_judge;
+
+struct import_judged { /* owned by the judge */
+    int rc;            /* 0, or -1 with err */
+    struct rl_err err;
+    struct run_stored stored; /* when rc is 0: the run with its document and samples */
+};
+
+/* Takes lines over (free), also on failure; expected and what it points to are copied. done is called once, from the
+ * loop, and may free the judge. On -1 it is not called. */
+int import_judge_start(struct loop *loop, char *lines, size_t len, const struct import_expected *expected,
+                       void (*done)(void *arg, const struct import_judged *judged), void *arg,
+                       struct import_judge **ret, struct rl_err *err);
+void import_judge_free(struct import_judge *judge); /* accepts NULL; waits for one that has not ended */
+
+#endif
