@@ -158,7 +158,7 @@ static int take_disposition(struct multipart *m, const char *value, struct rl_er
         if (strlen(text) > max)
             return rl_fail(err, RL_E_TOO_LARGE, name, "a part's %s has %zu bytes; at most %zu are taken", name,
                            strlen(text), max);
-        snprintf(is_name ? m->name : m->filename, max + 1, "%s", text);
+        memcpy(is_name ? m->name : m->filename, text, strlen(text) + 1);
         has_name |= is_name;
         m->named_file |= is_filename;
     }
