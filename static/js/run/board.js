@@ -20,13 +20,14 @@ function makeParts() {
     key: element("div", {id: "key", class: "key"}),
     detail: element("div", {id: "detail", class: "detail"}),
     lists: element("div", {id: "lists"}),
+    absent: element("div", {id: "absent"}),
     tableBox: element("div", {id: "table-scroll", class: "scroll", role: "region", "aria-label": "Table of kernels", tabindex: "0"}),
     tableNotes: element("div", {}),
   };
   parts.noteBox = element("div", {id: "table-notes", class: "notes"});
   parts.statistics = element("div", {});
   parts.tableNotes.append(parts.noteBox, element("details", {}, element("summary", {}, "Times, clocks and launches, row by row"), parts.statistics), element("details", {}, element("summary", {}, "What the columns mean"), columnsInWords()));
-  parts.chart = element("div", {class: "chart-and-list"}, element("div", {class: "chart"}, parts.box), element("div", {class: "side"}, parts.detail, parts.lists), parts.key);
+  parts.chart = element("div", {class: "chart-and-list"}, element("div", {class: "chart"}, parts.box), element("div", {class: "side"}, parts.detail, parts.lists), parts.key, parts.absent);
   parts.table = parts.tableBox;
   return parts;
 }
@@ -74,6 +75,7 @@ export function board(run, view, laid, {change, shell}) {
     const all = statesOf(laid.second);
     return {run: laid.second, state: all.includes(view.state) ? view.state : all[0] ?? "warm"};
   };
+  const listed = (selector) => [parts.lists, parts.absent].flatMap((place) => [...place.querySelectorAll(selector)]);
   const find = (index) => chart.series[index]?.placed.find((p) => p.kernel === view.chosen) ?? null;
 
   /** What else there is of a row: its course over days, and the judgement of two runs. */
@@ -87,7 +89,7 @@ export function board(run, view, laid, {change, shell}) {
     chart.mark(view.chosen);
     const [p, q] = [find(0), find(1)];
     parts.detail.replaceChildren(...(p || q ? detail(p, q, over(), onward) : [element("p", {class: "hint"}, "No kernel of this run has a place on the chart.")]));
-    for (const item of [...parts.lists.querySelectorAll("li"), ...parts.tableBox.querySelectorAll("tbody tr")]) item.classList.toggle("is-chosen", item.dataset.kernel === view.chosen);
+    for (const item of [...listed("li"), ...parts.tableBox.querySelectorAll("tbody tr")]) item.classList.toggle("is-chosen", item.dataset.kernel === view.chosen);
   };
   const choose = (p) => {
     if (p.kernel === view.chosen) return;
@@ -104,9 +106,11 @@ export function board(run, view, laid, {change, shell}) {
   };
   /** Replaces the lists and leaves the focus on the box or button that was used. */
   const drawLists = () => {
-    const label = parts.lists.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
-    parts.lists.replaceChildren(...kernelLists(chart.series[0], view.hidden, {choose, point: (p) => chart.mark(p?.kernel ?? view.chosen), setHidden: (hidden) => change({hidden})}));
-    if (label) [...parts.lists.querySelectorAll("[aria-label]")].find((made) => made.getAttribute("aria-label") === label && !made.disabled)?.focus();
+    const label = parts.chart.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
+    const {on, off} = kernelLists(chart.series[0], view.hidden, {choose, point: (p) => chart.mark(p?.kernel ?? view.chosen), setHidden: (hidden) => change({hidden})});
+    parts.lists.replaceChildren(...on);
+    parts.absent.replaceChildren(...off);
+    if (label) listed("[aria-label]").find((made) => made.getAttribute("aria-label") === label && !made.disabled)?.focus();
   };
   const drawTable = () => {
     const column = parts.tableBox.contains(document.activeElement) ? document.activeElement.dataset.column : null;

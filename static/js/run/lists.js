@@ -30,17 +30,20 @@ function item(p, hidden, {choose, point, setHidden}, ...more) {
   return made;
 }
 
-/** Two lists, of the kernels with a point and of those without, and the buttons for all of them. */
+/** Two lists, {on, off}: of the kernels with a point, with the buttons for all kernels, and of those without, with the reasons. */
 export function kernelLists(series, hidden, actions) {
   const {placed} = series;
   const shown = placed.filter((p) => p.where === "point");
   const absent = placed.filter((p) => p.where !== "point");
   const all = button("all", () => actions.setHidden(new Set()), {class: "quiet", disabled: hidden.size === 0, "aria-label": "Show all kernels"});
   const none = button("none", () => actions.setHidden(new Set(placed.map((p) => p.number))), {class: "quiet", disabled: hidden.size >= placed.length, "aria-label": "Show none of the kernels"});
-  return [
+  const on = [
     element("div", {class: "list-head"}, element("h3", {}, "Kernels on the chart"), element("span", {class: "buttons"}, all, none), element("span", {class: "unit"}, "% of roof")),
     shown.length === 0 ? element("p", {class: "hint"}, "None has a measured point.") : element("ol", {id: "legend", class: "legend"}, ...shown.map((p) => item(p, hidden, actions))),
-    absent.length === 0 ? null : element("h3", {}, "Without a measured point"),
-    absent.length === 0 ? null : element("ul", {class: "absent"}, ...absent.map((p) => item(p, hidden, actions, element("span", {class: "reason"}, reason(p))))),
-  ].filter(Boolean);
+  ];
+  const off = absent.length === 0 ? [] : [
+    element("h3", {}, "Without a measured point"),
+    element("ul", {class: "absent"}, ...absent.map((p) => item(p, hidden, actions, element("span", {class: "reason"}, reason(p))))),
+  ];
+  return {on, off};
 }
