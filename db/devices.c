@@ -38,9 +38,61 @@ int store_write_device(struct store *store, const struct store_device *device, s
     stmt_text(&stmt, ":device", identity);
     stmt_text(&stmt, ":environment", environment);
     rc = stmt_run(&stmt, err, "storing a device");
+    store_forget_device_names(store);
     free(identity);
     free(environment);
     return rc;
+}
+
+void store_forget_device_names(struct store *store)
+{
+    for (size_t i = 0; i < store->device_name_count; i++)
+        free(store->device_names[i]);
+    free(store->device_names);
+    store->device_names = NULL;
+    store->device_name_count = 0;
+}
+
+static int make_room(struct store *store, uint32_t word, struct rl_err *err)
+{
+    size_t count = (size_t)word + 1;
+    char **names;
+
+    if (word < store->device_name_count)
+        return 0;
+    names = realloc(store->device_names, count * sizeof *names);
+    if (names == NULL)
+        return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a device's name");
+    memset(names + store->device_name_count, 0, (count - store->device_name_count) * sizeof *names);
+    store->device_names = names;
+    store->device_name_count = count;
+    return 0;
+}
+
+int store_device_name(struct store *store, uint32_t word, const char **ret, struct rl_err *err)
+{
+    const char *id = store->series.words.texts[word];
+    struct stmt stmt;
+    int rc;
+
+    if (make_room(store, word, err) < 0)
+        return -1;
+    if (store->device_names[word] == NULL) {
+        stmt = stmt_start(store, STMT_DEVICE_NAME);
+        stmt_text(&stmt, ":id", id);
+        rc = stmt_step(&stmt, err, "reading a device's name");
+        if (rc == 1)
+            store->device_names[word] = stmt_column_dup(&stmt, 0);
+        stmt_end(&stmt);
+        if (rc == 0)
+            return rl_fail(err, RL_E_NOT_FOUND, "device", "no device \"%.100s\" is known", id);
+        if (rc < 0)
+            return -1;
+        if (store->device_names[word] == NULL)
+            return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a device's name");
+    }
+    *ret = store->device_names[word];
+    return 0;
 }
 
 int store_put_device(struct store *store, const struct store_device *device, struct rl_err *err)

@@ -315,15 +315,13 @@ static int read_left_out(struct store *store, const struct store_side *side, int
     return 0;
 }
 
-int store_history_draws(struct store *store, const struct store_side *side, struct store_draws *ret, struct rl_err *err)
+static int read_draws(struct store *store, const struct store_side *side, struct store_draws *ret, struct rl_err *err)
 {
     struct place places[STORE_DRAWS_MAX];
     struct store_draws draws = {0};
     struct store_draw_row *scratch = NULL;
     int count = 0, rc = -1;
 
-    if (check_side(side, err) < 0)
-        return -1;
     if (side->runs == NULL && find_newest(store, side, places, &count, err) < 0)
         return -1;
     for (size_t i = 0; side->runs != NULL && i < side->run_count; i++)
@@ -352,5 +350,16 @@ out:
     free(scratch);
     if (rc < 0)
         store_draws_fini(&draws);
+    return rc;
+}
+
+int store_history_draws(struct store *store, const struct store_side *side, struct store_draws *ret, struct rl_err *err)
+{
+    int rc;
+
+    if (check_side(side, err) < 0 || store_look(store, err) < 0)
+        return -1;
+    rc = read_draws(store, side, ret, err);
+    store_look_end(store);
     return rc;
 }

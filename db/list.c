@@ -73,15 +73,30 @@ struct page {
     int count, want;
 };
 
-/* All series of the filter that can have a run before page->at and not before since. */
+/* Whether it is of the filter and can have a run before page->at and not before since. */
+static bool may_have(const struct page *page, const struct series_row *row)
+{
+    return row->oldest_ms <= page->at.date_ms &&
+           (page->filter->since_ms == 0 || row->newest_ms >= page->filter->since_ms) &&
+           series_matches(&page->series, row);
+}
+
+static int64_t count_heads(const struct store *store, const struct page *page, int64_t enough)
+{
+    int64_t count = 0;
+
+    for (size_t i = 0; i < store->series.count && count < enough; i++)
+        count += may_have(page, &store->series.rows[i]);
+    return count;
+}
+
 static int load_heads(struct store *store, const struct page *page, struct merge *merge, struct rl_err *err)
 {
     for (size_t i = 0; i < store->series.count; i++) {
         const struct series_row *row = &store->series.rows[i];
         struct head head = {.series = row->id, .place = {row->newest_ms, INT64_MAX}};
 
-        if (!series_matches(&page->series, row) || row->oldest_ms > page->at.date_ms ||
-            (page->filter->since_ms != 0 && row->newest_ms < page->filter->since_ms))
+        if (!may_have(page, row))
             continue;
         if (is_before(page->at, head.place))
             head.place = page->at;
@@ -115,8 +130,10 @@ static int advance(struct store *store, struct merge *merge, struct rl_err *err)
 {
     struct head *top = &merge->heads[0];
     struct place found = {0};
-    int rc = seek(store, STMT_RUN_SAME_DATE_IN_SERIES, top, &found, err);
+    int rc = 0;
 
+    if (top->place.id > 1) /* until= is a date and id 0: nothing is before it on that date */
+        rc = seek(store, STMT_RUN_SAME_DATE_IN_SERIES, top, &found, err);
     if (rc == 0)
         rc = seek(store, STMT_RUN_EARLIER_IN_SERIES, top, &found, err);
     if (rc == 1) {
@@ -195,19 +212,18 @@ static int fill_page(struct store *store, struct page *page, struct rl_err *err)
 {
     struct merge merge = {0};
     bool more = true;
-    int64_t budget;
-    int rc;
+    int64_t budget, heads;
+    int rc = 0;
 
     if (!page->series.any)
         return scan(store, page, page->want, &more, err);
-    rc = load_heads(store, page, &merge, err);
-    if (rc == 0 && merge.count >= store->scan.from_series) {
-        budget = (int64_t)merge.count * store->scan.rows_per_series;
+    heads = count_heads(store, page, store->scan.rows_max);
+    if (heads >= store->scan.from_series) {
+        budget = heads * store->scan.rows_per_series;
         rc = scan(store, page, budget < store->scan.rows_max ? budget : store->scan.rows_max, &more, err);
-        merge.count = 0;
-        if (rc == 0 && more)
-            rc = load_heads(store, page, &merge, err);
     }
+    if (rc == 0 && more)
+        rc = load_heads(store, page, &merge, err);
     if (rc == 0 && more)
         rc = merge_runs(store, page, &merge, err);
     free(merge.heads);
@@ -317,9 +333,13 @@ int store_run_list(struct store *store, const struct store_run_filter *asked, st
     places = calloc((size_t)filter.limit + 1, sizeof *places);
     if (places == NULL)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a list");
-    rc = store_find_places(store, &filter, before, places, filter.limit + 1, &count, err);
-    if (rc == 0)
-        rc = put_page(store, &filter, places, count, out, err);
+    rc = store_look(store, err);
+    if (rc == 0) {
+        rc = store_find_places(store, &filter, before, places, filter.limit + 1, &count, err);
+        if (rc == 0)
+            rc = put_page(store, &filter, places, count, out, err);
+        store_look_end(store);
+    }
     free(places);
     return store_finish_text(out, length, rc, err);
 }

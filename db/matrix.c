@@ -154,11 +154,16 @@ static int put_row(struct store *store, const struct matrix *matrix, uint32_t ro
 {
     const struct series_row *series = matrix->of_row[row];
     const char *driver = store_series_word(store, series, SERIES_DRIVER);
-    const char *cuda = store_series_word(store, series, SERIES_CUDA);
+    const char *cuda = store_series_word(store, series, SERIES_CUDA), *name;
 
     rl_buf_puts(out, "{\"device\":");
-    if (json_put_device(store, store_series_word(store, series, SERIES_DEVICE), out, err) < 0)
+    if (store_device_name(store, series->words[SERIES_DEVICE], &name, err) < 0)
         return -1;
+    rl_buf_puts(out, "{\"id\":");
+    json_put_text(out, store_series_word(store, series, SERIES_DEVICE));
+    rl_buf_puts(out, ",\"name\":");
+    json_put_text(out, name);
+    rl_buf_puts(out, "}");
     rl_buf_puts(out, ",");
     json_put_version(out, "driver", driver);
     rl_buf_puts(out, ",");

@@ -396,6 +396,7 @@ void store_close(struct store *store)
     if (store->lock_fd >= 0)
         close(store->lock_fd); /* the lock file stays: unlinking it would let two daemons lock two files */
     series_fini(&store->series);
+    store_forget_device_names(store);
     free(store->path);
     free(store);
 }

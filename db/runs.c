@@ -274,10 +274,9 @@ static int put_sample(struct rl_buf *out, struct stmt *stmt, struct rl_err *err)
     return 0;
 }
 
-int store_run_samples(struct store *store, int64_t id, struct rl_buf *out, struct rl_err *err)
+static int put_samples_of(struct store *store, int64_t id, struct rl_buf *out, struct rl_err *err)
 {
     struct stmt stmt;
-    size_t length = out->len;
     bool first = true;
     int rc;
 
@@ -295,5 +294,17 @@ int store_run_samples(struct store *store, int64_t id, struct rl_buf *out, struc
     }
     stmt_end(&stmt);
     rl_buf_puts(out, "]}");
+    return rc;
+}
+
+int store_run_samples(struct store *store, int64_t id, struct rl_buf *out, struct rl_err *err)
+{
+    size_t length = out->len;
+    int rc;
+
+    if (store_look(store, err) < 0)
+        return -1;
+    rc = put_samples_of(store, id, out, err);
+    store_look_end(store);
     return store_finish_text(out, length, rc, err);
 }

@@ -202,6 +202,7 @@ int store_load_series(struct store *store, struct rl_err *err)
     int rc;
 
     series_fini(&store->series);
+    store_forget_device_names(store); /* they go by the words' numbers */
     while ((rc = stmt_step(&stmt, err, "reading the series")) == 1) {
         const char *words[SERIES_WORDS];
 

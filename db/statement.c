@@ -204,6 +204,24 @@ static int check_in_place(struct store *store, struct rl_err *err)
     return 0;
 }
 
+int store_look(struct store *store, struct rl_err *err)
+{
+    struct stmt stmt = stmt_start(store, STMT_LOOK);
+
+    assert(sqlite3_get_autocommit(store->db));
+    return stmt_run(&stmt, err, "starting to read");
+}
+
+void store_look_end(struct store *store)
+{
+    struct stmt stmt;
+
+    if (sqlite3_get_autocommit(store->db)) /* an I/O error may have ended it already */
+        return;
+    stmt = stmt_start(store, STMT_COMMIT); /* of nothing: cannot fail */
+    stmt_run(&stmt, NULL, "ending a read");
+}
+
 int store_begin(struct store *store, struct rl_err *err)
 {
     struct stmt stmt;

@@ -38,7 +38,7 @@ struct store_series_new {
 };
 
 struct store_scan {          /* when a list scans before it merges (list.c) */
-    size_t from_series;      /* fewer are merged at once */
+    int64_t from_series;     /* fewer are merged at once */
     int64_t rows_per_series; /* rows scanned in the time that one series takes to be looked into */
     int64_t rows_max;
 };
@@ -55,6 +55,8 @@ struct store {
     struct series_cache series; /* as committed */
     bool series_stale;          /* memory ran out: to be read anew */
     struct store_scan scan;
+    char **device_names; /* by the number of the device's word in the series; NULL: not read yet */
+    size_t device_name_count;
     struct store_series_new stored; /* what the open transaction does to it; id 0: nothing */
 };
 
@@ -97,6 +99,10 @@ int stmt_run(struct stmt *stmt, struct rl_err *err, const char *doing); /* steps
 /* The column as an owned copy; "" when NULL. NULL when memory ran out. */
 char *stmt_column_dup(struct stmt *stmt, int column);
 
+/* One view for all statements of an answer; without it each takes and gives back the file's locks, which costs as much
+ * as finding a row. Not inside of a transaction. Every store_look that returned 0 needs its store_look_end. */
+int store_look(struct store *store, struct rl_err *err);
+void store_look_end(struct store *store);
 int store_begin(struct store *store, struct rl_err *err);
 /* Commits when rc is 0; when rc is not, or the commit fails, rolls back. Returns rc, or -1. */
 int store_end(struct store *store, int rc, struct rl_err *err);
@@ -125,6 +131,9 @@ int store_add_functions(struct store *store, struct rl_err *err); /* deflated(X)
 int store_write_device(struct store *store, const struct store_device *device,
                        struct rl_err *err);                                       /* in a transaction */
 int store_device_exists(struct store *store, const char *id, struct rl_err *err); /* 1, 0 or -1 */
+/* The name of the device with this word in the series, kept in memory; owned by the store until a device is written. */
+int store_device_name(struct store *store, uint32_t word, const char **ret, struct rl_err *err);
+void store_forget_device_names(struct store *store);
 int store_load_job_counts(struct store *store, struct rl_err *err);
 int store_load_series(struct store *store, struct rl_err *err);
 void store_note_series(struct store *store); /* after a commit: takes `stored` into `series` */
@@ -158,7 +167,7 @@ int store_filter_start(struct store *store, const struct store_run_filter *filte
 /* The next runs of a checked filter. Its cursor and limit are not looked at. */
 int store_find_places(struct store *store, const struct store_run_filter *filter, struct place before,
                       struct place *places, int want, int *ret_count, struct rl_err *err);
-/* Appends the summary of a run that exists. */
+/* Appends the summary of a run that exists; the series have to be loaded. */
 int store_put_summary(struct store *store, int64_t run_id, struct rl_buf *out, struct rl_err *err);
 
 #endif

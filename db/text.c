@@ -31,12 +31,44 @@ void json_put_text(struct rl_buf *out, const char *text)
     rl_buf_puts(out, "\"");
 }
 
+/* "%.17g" of [1, 1e17) without printf: such a double is a whole number and at most 52 bits behind the point, so that
+ * its decimal digits come out exactly, and are rounded as printf does, half to even. */
+static void put_seventeen(struct rl_buf *out, double value)
+{
+    const uint64_t one = UINT64_C(1) << 52;
+    uint64_t whole = (uint64_t)value, fraction = (uint64_t)((value - (double)whole) * (double)one), digits = whole;
+    int places = 0; /* behind the point */
+    char text[24];
+    size_t at = sizeof text;
+
+    for (uint64_t limit = whole; limit < UINT64_C(10000000000000000); limit *= 10, places++) {
+        fraction *= 10;
+        digits = digits * 10 + (fraction >> 52);
+        fraction &= one - 1;
+    }
+    if (fraction > one / 2 || (fraction == one / 2 && digits % 2 == 1))
+        digits++;
+    for (; places > 0 && digits % 10 == 0; places--)
+        digits /= 10;
+    do {
+        text[--at] = (char)('0' + digits % 10);
+        digits /= 10;
+        if (--places == 0)
+            text[--at] = '.';
+    } while (digits > 0);
+    rl_buf_add(out, text + at, sizeof text - at);
+}
+
 void json_put_real(struct rl_buf *out, double value, int digits)
 {
     char text[48];
 
     if (!isfinite(value)) { /* the schema's CHECKs keep these out */
         rl_buf_puts(out, "null");
+        return;
+    }
+    if (digits == 17 && value >= 1 && value < 1e17) {
+        put_seventeen(out, value);
         return;
     }
     snprintf(text, sizeof text, "%.*g", digits, value);
@@ -136,7 +168,9 @@ void json_put_time(struct rl_buf *out, int64_t ms)
     char text[RL_TIME_TEXT];
 
     rl_time_format(ms, text);
-    rl_buf_printf(out, "\"%s\"", text);
+    rl_buf_puts(out, "\"");
+    rl_buf_puts(out, text);
+    rl_buf_puts(out, "\"");
 }
 
 int store_finish_text(struct rl_buf *out, size_t length, int rc, struct rl_err *err)

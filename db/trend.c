@@ -488,11 +488,14 @@ int store_history_trend(struct store *store, const struct store_trend_query *que
         store_select(store, words, (trend.days.since - WARM_UP_DAYS) * TREND_DAY_MS, trend.days.until * TREND_DAY_MS,
                      &trend.series, err) < 0)
         return -1;
-    if (read_trend(store, &trend, err) < 0 || put_head(store, &trend, out, err) < 0)
-        goto out;
-    rc = put_points(store, &trend, out, err);
+    rc = store_look(store, err);
+    if (rc == 0) {
+        rc = read_trend(store, &trend, err) < 0 || put_head(store, &trend, out, err) < 0 ? -1 : 0;
+        store_look_end(store);
+    }
+    if (rc == 0)
+        rc = put_points(store, &trend, out, err);
     rl_buf_puts(out, "]}");
-out:
     store_selection_fini(&trend.series);
     free(trend.pieces);
     free(trend.samples);

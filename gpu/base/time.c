@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #define MS_PER_DAY INT64_C(86400000)
@@ -68,6 +69,12 @@ static void split_day(int64_t day, int *ret_year, int *ret_month, int *ret_day)
 #define FIRST_DAY (-DAYS_TO_1970)  /* 0001-01-01 */
 #define LAST_DAY  INT64_C(2932896) /* 9999-12-31 */
 
+static void put_number(char *text, int digits, unsigned value)
+{
+    for (; digits > 0; value /= 10)
+        text[--digits] = (char)('0' + value % 10);
+}
+
 void rl_time_format(int64_t ms, char text[RL_TIME_TEXT])
 {
     int64_t day = rl_time_day(ms);
@@ -78,9 +85,15 @@ void rl_time_format(int64_t ms, char text[RL_TIME_TEXT])
     unsigned in_day = (unsigned)(ms - day * MS_PER_DAY);
     int year, month, mday;
     split_day(day, &year, &month, &mday);
-    snprintf(text, RL_TIME_TEXT, "%04u-%02u-%02uT%02u:%02u:%02u.%03uZ", (unsigned)year % 10000u, (unsigned)month % 100u,
-             (unsigned)mday % 100u, in_day / 3600000u % 24u, in_day / 60000u % 60u, in_day / 1000u % 60u,
-             in_day % 1000u);
+    /* No printf: a list or a trend has hundreds of times. */
+    memcpy(text, "0000-00-00T00:00:00.000Z", RL_TIME_TEXT);
+    put_number(text, 4, (unsigned)year);
+    put_number(text + 5, 2, (unsigned)month);
+    put_number(text + 8, 2, (unsigned)mday);
+    put_number(text + 11, 2, in_day / 3600000u);
+    put_number(text + 14, 2, in_day / 60000u % 60u);
+    put_number(text + 17, 2, in_day / 1000u % 60u);
+    put_number(text + 20, 3, in_day % 1000u);
 }
 
 /* Exactly count digits at *text, which moves behind them; -1 when there are fewer. */

@@ -80,6 +80,44 @@ static void nine_digits_are_those_of_printf(void **state)
     rl_buf_free(&out);
 }
 
+static void seventeen_digits_are_those_of_printf(void **state)
+{
+    static const double cases[] = {1,
+                                   1.5,
+                                   9.9999999999999982,
+                                   99999999999999984,
+                                   1e16,
+                                   9007199254740993,
+                                   1e17,
+                                   0.1,
+                                   0,
+                                   4248123456789.1235,
+                                   15.4,
+                                   1.0000000000000002,
+                                   2251799813685248.25,
+                                   2251799813685248.75,
+                                   100,
+                                   120000};
+    size_t count = sizeof cases / sizeof *cases;
+    uint32_t seed = 7;
+    struct rl_buf out;
+    char expected[48];
+
+    (void)state;
+    rl_buf_init(&out, 1000);
+    for (size_t i = 0; i < 50000; i++) {
+        double value = i < count ? cases[i]
+                                 : (random_next(&seed) + random_next(&seed) / 16777216.0) *
+                                       pow(i % 3 == 0 ? 2 : 10, (int)(random_next(&seed) % 30) - 18);
+
+        rl_buf_clear(&out);
+        json_put_real(&out, value, 17);
+        snprintf(expected, sizeof expected, "%.17g", value);
+        assert_string_equal(out.data, expected);
+    }
+    rl_buf_free(&out);
+}
+
 /* ---- trends ---- */
 
 static json_t *trend(struct fixture *f, struct store_trend_query query)
@@ -341,13 +379,10 @@ static void metrics_and_their_unknowns(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_band_is_median_and_three_scaled_mads),
-        cmocka_unit_test(nine_digits_are_those_of_printf),
-        WITH_STORE(a_trend_is_days_with_what_came_before),
-        WITH_STORE(a_change_becomes_the_baseline_when_accepted),
-        WITH_STORE(an_accepted_change_divides_its_day),
-        WITH_STORE(points_are_told_apart_by_driver_and_cuda),
-        WITH_STORE(metrics_and_their_unknowns),
+        cmocka_unit_test(a_band_is_median_and_three_scaled_mads), cmocka_unit_test(nine_digits_are_those_of_printf),
+        cmocka_unit_test(seventeen_digits_are_those_of_printf),   WITH_STORE(a_trend_is_days_with_what_came_before),
+        WITH_STORE(a_change_becomes_the_baseline_when_accepted),  WITH_STORE(an_accepted_change_divides_its_day),
+        WITH_STORE(points_are_told_apart_by_driver_and_cuda),     WITH_STORE(metrics_and_their_unknowns),
     };
 
     return cmocka_run_group_tests_name("store: trends", tests, NULL, NULL);
