@@ -119,18 +119,28 @@ function keys(table) {
   });
 }
 
-/** The newest days that keep the table within what a browser draws well, and how many were left out. */
-function fitting(days, rows) {
-  const most = Math.max(1, Math.floor(CELLS_MAX / rows));
-  return {days: days.slice(-most), left: Math.max(0, days.length - most)};
+/** The newest days, and the rows with runs on them, that keep the table within what a browser draws well; and how many older days were left out. */
+function fitting(all) {
+  const byDay = new Map();
+  for (const row of all) for (const {day} of row.cells) byDay.set(day, [...(byDay.get(day) ?? []), row]);
+  const newestFirst = [...byDay.keys()].sort().reverse();
+  const rows = new Set();
+  let count = 0;
+  for (const day of newestFirst) {
+    const more = byDay.get(day).filter((row) => !rows.has(row));
+    if (count > 0 && (rows.size + more.length) * (count + 1) > CELLS_MAX) break;
+    for (const row of more) rows.add(row);
+    count++;
+  }
+  return {days: newestFirst.slice(0, count).reverse(), rows: all.filter((row) => rows.has(row)), left: newestFirst.length - count};
 }
 
 /** The table in its scrolling region, newest days at its end. */
 export function matrix(shell, answer, state) {
-  const {days, left} = fitting([...new Set(answer.rows.flatMap((row) => row.cells.map((cell) => cell.day)))].sort(), answer.rows.length);
+  const {days, rows: shownRows, left} = fitting(answer.rows);
   const cols = columns(days);
   const devices = new Map();
-  for (const row of answer.rows) devices.set(row.device.id, [...(devices.get(row.device.id) ?? []), row]);
+  for (const row of shownRows) devices.set(row.device.id, [...(devices.get(row.device.id) ?? []), row]);
   const news = driverChanges(answer.rows);
   const bodies = [...devices.values()].map((unsorted) => {
     const rows = unsorted.toSorted((a, b) => (a.cells[0].day < b.cells[0].day ? -1 : a.cells[0].day > b.cells[0].day ? 1 : 0)); // so that changes of driver go down like stairs
