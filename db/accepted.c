@@ -6,13 +6,6 @@
 
 #include "base/time.h"
 
-int place_order(const struct place *x, const struct place *y)
-{
-    if (x->date_ms != y->date_ms)
-        return x->date_ms < y->date_ms ? -1 : 1;
-    return x->id < y->id ? -1 : x->id > y->id;
-}
-
 static int oldest_first(const void *a, const void *b)
 {
     return place_order(&((const struct accepted_change *)a)->place, &((const struct accepted_change *)b)->place);

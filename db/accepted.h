@@ -24,6 +24,13 @@ void accepted_fini(struct accepted *accepted);
 /* Those of these days as items of a list: {"run","date","day","driver","cuda","note","principal","why":{}}. */
 int accepted_put(struct store *store, const struct accepted *accepted, struct days days, struct rl_buf *out,
                  struct rl_err *err);
-int place_order(const struct place *a, const struct place *b); /* oldest first: below 0, 0, above 0 */
+
+/* Oldest first: below 0, 0, above 0. Here because a trend asks it a hundred thousand times. */
+static inline int place_order(const struct place *x, const struct place *y)
+{
+    if (x->date_ms != y->date_ms)
+        return x->date_ms < y->date_ms ? -1 : 1;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
 
 #endif

@@ -21,7 +21,7 @@ struct baseline { /* zeroed: empty */
 /* A day's values, ascending, no NaN, at most BASELINE_ADD. The oldest days go when they would be too many. */
 void baseline_add(struct baseline *baseline, const double *ascending, size_t count);
 struct rl_band baseline_band(const struct baseline *baseline); /* of at least one run */
-/* Ascending, in place: for few values quicker than qsort. */
+/* Ascending, in place; at most BASELINE_ADD, no NaN: for few values quicker than qsort. */
 void baseline_sort(double *values, size_t count);
 
 #endif

@@ -209,80 +209,154 @@ static int read_facts(struct store *store, int64_t run_id, struct rl_arena *aren
     return rc < 0 ? -1 : 0;
 }
 
-/* The same name as in an earlier row: a run's rows mostly are those of the run before. */
-static const char *intern(struct rl_arena *arena, const struct store_draws *done, size_t at, const char *name)
+struct unit {
+    int64_t id;
+    const char *name; /* in the arena */
+    bool ceiling;
+};
+struct reader { /* of the draws of one side */
+    struct store *store;
+    struct store_draws draws;
+    struct store_draw_row rows[ROWS_MAX]; /* of the run being read */
+    struct unit units[ROWS_MAX];          /* met so far: a run's rows mostly are those of the run before */
+    size_t unit_count;
+};
+
+static int read_unit(struct reader *reader, int64_t id, struct unit *ret, struct rl_err *err)
 {
-    if (done->count > 0) {
-        const struct store_draw *last = &done->draws[done->count - 1];
+    struct stmt stmt = stmt_start(reader->store, STMT_UNIT_NAME);
+    int rc;
 
-        for (size_t i = 0; i < last->row_count; i++) {
-            const char *known = last->rows[(at + i) % last->row_count].unit;
+    stmt_int(&stmt, ":id", id);
+    rc = stmt_step(&stmt, err, "reading a kernel's name");
+    if (rc == 1) {
+        *ret = (struct unit){
+            .id = id,
+            .name = rl_arena_strdup(reader->draws.arena, (const char *)sqlite3_column_text(stmt.handle, 0)),
+            .ceiling = strcmp((const char *)sqlite3_column_text(stmt.handle, 1), "ceiling") == 0};
+        if (ret->name == NULL)
+            rc = rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a comparison");
+    } else if (rc == 0) {
+        rc = rl_fail(err, RL_E_STORE_CORRUPT, "database", "a run's row is of kernel %lld, which is not there",
+                     (long long)id);
+    }
+    stmt_end(&stmt);
+    return rc < 0 ? -1 : 0;
+}
 
-            if (strcmp(known, name) == 0)
-                return known;
+/* at: of the row in its run, where the unit most likely is. */
+static int find_unit(struct reader *reader, int64_t id, size_t at, struct unit *ret, struct rl_err *err)
+{
+    for (size_t i = 0; i < reader->unit_count; i++) {
+        const struct unit *unit = &reader->units[(at + i) % reader->unit_count];
+
+        if (unit->id == id) {
+            *ret = *unit;
+            return 0;
         }
     }
-    return rl_arena_strdup(arena, name);
+    if (read_unit(reader, id, ret, err) < 0)
+        return -1;
+    if (reader->unit_count < ROWS_MAX)
+        reader->units[reader->unit_count++] = *ret;
+    return 0;
+}
+
+/* The flags that imports gave a run's rows, read beside these, which come in the same order. */
+struct import_flags {
+    struct stmt stmt;
+    int step; /* of it: 1 stands on a row, 0 is through, -1 failed */
+};
+
+static unsigned take_import_flags(struct import_flags *flags, int64_t unit_id, const char *state, struct rl_err *err)
+{
+    unsigned found;
+
+    if (flags->step != 1 || sqlite3_column_int64(flags->stmt.handle, 0) != unit_id ||
+        strcmp((const char *)sqlite3_column_text(flags->stmt.handle, 1), state) != 0)
+        return 0;
+    found = (unsigned)sqlite3_column_int(flags->stmt.handle, 2);
+    flags->step = stmt_step(&flags->stmt, err, "reading an import's flags");
+    return found;
 }
 
 /* The columns of DRAW_ROWS. */
-static int read_row(struct stmt *stmt, const struct store_draws *done, size_t at, struct store_draw_row *ret,
-                    struct rl_err *err)
+static int read_row(struct reader *reader, struct stmt *stmt, size_t at, struct import_flags *flags,
+                    struct store_draw_row *ret, struct rl_err *err)
 {
-    const char *bound = (const char *)sqlite3_column_text(stmt->handle, 13);
+    const char *bound = (const char *)sqlite3_column_text(stmt->handle, 12);
+    const char *state_name = (const char *)sqlite3_column_text(stmt->handle, 1);
+    int64_t unit_id = sqlite3_column_int64(stmt->handle, 0);
+    unsigned import_flags = take_import_flags(flags, unit_id, state_name, err);
+    enum rl_state state;
+    struct unit unit;
 
+    if (flags->step < 0)
+        return -1;
+    if (store_state_from_name(state_name, &state) < 0)
+        return rl_fail(err, RL_E_STORE_CORRUPT, "database", "a run's row has an unknown state");
+    if (find_unit(reader, unit_id, at, &unit, err) < 0)
+        return -1;
     *ret = (struct store_draw_row){
-        .unit = intern(done->arena, done, at, (const char *)sqlite3_column_text(stmt->handle, 0)),
-        .ceiling = strcmp((const char *)sqlite3_column_text(stmt->handle, 1), "ceiling") == 0,
-        .launches = sqlite3_column_int64(stmt->handle, 3),
-        .time_s = real_at(stmt, 4),
-        .value = real_at(stmt, 5),
-        .sm_hz = real_at(stmt, 6),
-        .memory_hz = real_at(stmt, 7),
-        .ask_bytes = int_at(stmt, 8),
-        .dram_bytes = real_at(stmt, 9),
-        .settled_bytes = real_at(stmt, 10),
-        .dram_per_ask = real_at(stmt, 11),
-        .percent_of_ceiling = real_at(stmt, 12),
-        .flags = (unsigned)sqlite3_column_int(stmt->handle, 14),
+        .unit = unit.name,
+        .ceiling = unit.ceiling,
+        .state = state,
+        .launches = sqlite3_column_int64(stmt->handle, 2),
+        .time_s = real_at(stmt, 3),
+        .value = real_at(stmt, 4),
+        .sm_hz = real_at(stmt, 5),
+        .memory_hz = real_at(stmt, 6),
+        .ask_bytes = int_at(stmt, 7),
+        .dram_bytes = real_at(stmt, 8),
+        .settled_bytes = real_at(stmt, 9),
+        .dram_per_ask = real_at(stmt, 10),
+        .percent_of_ceiling = real_at(stmt, 11),
+        .flags = (unsigned)sqlite3_column_int(stmt->handle, 13) + 128 * import_flags,
         .bound = bound == NULL                   ? NULL
                  : strcmp(bound, "memory") == 0  ? "memory"
                  : strcmp(bound, "compute") == 0 ? "compute"
                                                  : "latency",
     };
-    if (ret->unit == NULL)
-        return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a comparison");
-    if (store_state_from_name((const char *)sqlite3_column_text(stmt->handle, 2), &ret->state) < 0)
-        return rl_fail(err, RL_E_STORE_CORRUPT, "database", "a run's row has an unknown state");
     return 0;
 }
 
-static int read_rows(struct store *store, const struct store_draws *done, struct store_draw_row *scratch,
-                     struct store_draw *draw, struct rl_err *err)
+static int read_rows(struct reader *reader, int64_t run_id, size_t *ret_count, struct rl_err *err)
 {
-    struct stmt stmt = stmt_start(store, STMT_DRAW_ROWS);
-    struct store_draw_row *rows;
+    struct stmt stmt = stmt_start(reader->store, STMT_DRAW_ROWS);
+    struct import_flags flags = {.stmt = stmt_start(reader->store, STMT_DRAW_IMPORT_FLAGS)};
     size_t count = 0;
-    int rc;
+    int rc = 0;
 
-    stmt_int(&stmt, ":id", draw->run_id);
-    while ((rc = stmt_step(&stmt, err, "reading a draw's rows")) == 1) {
+    stmt_int(&flags.stmt, ":id", run_id);
+    flags.step = stmt_step(&flags.stmt, err, "reading an import's flags");
+    stmt_int(&stmt, ":id", run_id);
+    while (flags.step >= 0 && (rc = stmt_step(&stmt, err, "reading a draw's rows")) == 1) {
         if (count == ROWS_MAX)
             rc = rl_fail(err, RL_E_TOO_LARGE, NULL, "run %lld has more than %d rows: too many to compare",
-                         (long long)draw->run_id, ROWS_MAX);
+                         (long long)run_id, ROWS_MAX);
         else
-            rc = read_row(&stmt, done, count, &scratch[count], err);
+            rc = read_row(reader, &stmt, count, &flags, &reader->rows[count], err);
         if (rc < 0)
             break;
         count++;
     }
     stmt_end(&stmt);
-    if (rc < 0)
+    stmt_end(&flags.stmt);
+    *ret_count = count;
+    return rc < 0 || flags.step < 0 ? -1 : 0;
+}
+
+static int keep_rows(struct reader *reader, struct store_draw *draw, struct rl_err *err)
+{
+    struct store_draw_row *rows;
+    size_t count;
+
+    if (read_rows(reader, draw->run_id, &count, err) < 0)
         return -1;
-    rows = rl_arena_array(done->arena, count + 1, sizeof *rows);
+    rows = rl_arena_array(reader->draws.arena, count + 1, sizeof *rows);
     if (rows == NULL)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a comparison");
-    memcpy(rows, scratch, count * sizeof *rows);
+    memcpy(rows, reader->rows, count * sizeof *rows);
     draw->rows = rows;
     draw->row_count = count;
     return 0;
@@ -315,51 +389,53 @@ static int read_left_out(struct store *store, const struct store_side *side, int
     return 0;
 }
 
-static int read_draws(struct store *store, const struct store_side *side, struct store_draws *ret, struct rl_err *err)
+static int read_draws(struct reader *reader, const struct store_side *side, struct rl_err *err)
 {
     struct place places[STORE_DRAWS_MAX];
-    struct store_draws draws = {0};
-    struct store_draw_row *scratch = NULL;
-    int count = 0, rc = -1;
+    struct store_draws *draws = &reader->draws;
+    int count = 0;
 
-    if (side->runs == NULL && find_newest(store, side, places, &count, err) < 0)
+    if (side->runs == NULL && find_newest(reader->store, side, places, &count, err) < 0)
         return -1;
     for (size_t i = 0; side->runs != NULL && i < side->run_count; i++)
         places[count++].id = side->runs[i];
-    draws.arena = rl_arena_new(ARENA_MAX_BYTES);
-    scratch = malloc(ROWS_MAX * sizeof *scratch);
-    if (draws.arena != NULL)
-        draws.draws = rl_arena_array(draws.arena, (size_t)count + 1, sizeof *draws.draws);
-    if (scratch == NULL || draws.draws == NULL) {
-        rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a comparison");
-        goto out;
-    }
+    draws->arena = rl_arena_new(ARENA_MAX_BYTES);
+    if (draws->arena != NULL)
+        draws->draws = rl_arena_array(draws->arena, (size_t)count + 1, sizeof *draws->draws);
+    if (draws->draws == NULL)
+        return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a comparison");
     for (int i = 0; i < count; i++) {
-        struct store_draw *draw = &draws.draws[i];
+        struct store_draw *draw = &draws->draws[i];
 
-        if (read_facts(store, places[i].id, draws.arena, draw, err) < 0 ||
-            read_rows(store, &draws, scratch, draw, err) < 0)
-            goto out;
-        draws.count++;
+        if (read_facts(reader->store, places[i].id, draws->arena, draw, err) < 0 || keep_rows(reader, draw, err) < 0)
+            return -1;
+        draws->count++;
     }
-    if (read_left_out(store, side, count == side->limit ? places[count - 1].date_ms : INT64_MIN, &draws, err) < 0)
-        goto out;
-    *ret = draws;
-    rc = 0;
-out:
-    free(scratch);
-    if (rc < 0)
-        store_draws_fini(&draws);
-    return rc;
+    return read_left_out(reader->store, side, count == side->limit ? places[count - 1].date_ms : INT64_MIN, draws, err);
 }
 
 int store_history_draws(struct store *store, const struct store_side *side, struct store_draws *ret, struct rl_err *err)
 {
+    struct reader *reader;
     int rc;
 
-    if (check_side(side, err) < 0 || store_look(store, err) < 0)
+    if (check_side(side, err) < 0)
         return -1;
-    rc = read_draws(store, side, ret, err);
-    store_look_end(store);
+    reader = malloc(sizeof *reader); /* not zeroed: of its rows and units only a few are used */
+    if (reader == NULL)
+        return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a comparison");
+    reader->store = store;
+    reader->draws = (struct store_draws){0};
+    reader->unit_count = 0;
+    rc = store_look(store, err);
+    if (rc == 0) {
+        rc = read_draws(reader, side, err);
+        store_look_end(store);
+    }
+    if (rc == 0)
+        *ret = reader->draws;
+    else
+        store_draws_fini(&reader->draws);
+    free(reader);
     return rc;
 }

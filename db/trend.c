@@ -25,10 +25,16 @@ static const struct {
     [METRIC_PERCENT] = {"percent_of_ceiling", "percent", true, false},
 };
 
+/* Driver and CUDA version: their words' numbers in one. */
+static uint64_t versions_of(const struct series_row *series)
+{
+    return (uint64_t)series->words[SERIES_DRIVER] << 32 | series->words[SERIES_CUDA];
+}
+
 struct sample { /* one run in a trend */
     struct place place;
     double value; /* NaN: unknown */
-    const struct series_row *series;
+    uint64_t versions;
     int64_t unkept; /* older runs of its series and day, of which only the number is known */
 };
 struct piece { /* a line of trend_day */
@@ -86,7 +92,7 @@ static double metric_of(const struct trend *trend, const struct trend_entry *ent
 }
 
 /* The columns of TREND_RANGE. */
-static int take_piece(struct trend *trend, struct stmt *stmt, const struct series_row *series, struct rl_err *err)
+static int take_piece(struct trend *trend, struct stmt *stmt, uint64_t versions, struct rl_err *err)
 {
     const unsigned char *blob = sqlite3_column_blob(stmt->handle, 2);
     size_t count = (size_t)sqlite3_column_bytes(stmt->handle, 2) / TREND_ENTRY_BYTES;
@@ -103,7 +109,7 @@ static int take_piece(struct trend *trend, struct stmt *stmt, const struct serie
         trend->samples[trend->sample_count++] =
             (struct sample){.place = {piece.day * TREND_DAY_MS + entry.ms_of_day, entry.run_id},
                             .value = metric_of(trend, &entry),
-                            .series = series,
+                            .versions = versions,
                             .unkept = i == 0 ? sqlite3_column_int64(stmt->handle, 1) - (int64_t)count : 0};
     }
     trend->pieces[trend->piece_count++] = piece;
@@ -122,7 +128,7 @@ static int read_series(struct store *store, struct trend *trend, const struct se
     stmt_int(&stmt, ":from", trend->days.since - WARM_UP_DAYS);
     stmt_int(&stmt, ":to", trend->days.until - 1);
     while ((rc = stmt_step(&stmt, err, "reading a trend")) == 1) {
-        if ((rc = take_piece(trend, &stmt, series, err)) < 0)
+        if ((rc = take_piece(trend, &stmt, versions_of(series), err)) < 0)
             break;
     }
     stmt_end(&stmt);
@@ -160,8 +166,8 @@ static int read_trend(struct store *store, struct trend *trend, struct rl_err *e
 
 #define GROUPS_MAX 64 /* drivers and CUDA versions of one device on one day */
 
-struct point {                       /* the runs of a day, or of its part, under one driver and CUDA version */
-    const struct series_row *series; /* any of them: for driver and CUDA */
+struct point { /* the runs of a day, or of its part, under one driver and CUDA version */
+    uint64_t versions;
     int64_t day, newest_run, runs;
     double values[TREND_ENTRIES_MAX]; /* known ones of its newest runs, in the end ascending */
     size_t used, seen;
@@ -205,8 +211,8 @@ static void put_values(struct rl_buf *out, const struct point *point)
 static void put_point(struct store *store, struct rl_buf *out, const struct point *point,
                       const struct baseline *baseline, const struct rl_band *band, bool outside)
 {
-    const char *driver = store_series_word(store, point->series, SERIES_DRIVER);
-    const char *cuda = store_series_word(store, point->series, SERIES_CUDA);
+    const char *driver = store->series.words.texts[point->versions >> 32];
+    const char *cuda = store->series.words.texts[point->versions & UINT32_MAX];
     size_t before;
 
     rl_buf_puts(out, "{\"day\":");
@@ -246,22 +252,24 @@ static void put_point(struct store *store, struct rl_buf *out, const struct poin
     rl_buf_puts(out, "}}");
 }
 
-static bool same_versions(const struct series_row *a, const struct series_row *b)
-{
-    return a->words[SERIES_DRIVER] == b->words[SERIES_DRIVER] && a->words[SERIES_CUDA] == b->words[SERIES_CUDA];
-}
-
 /* The point of the sample's driver and CUDA among those of the day, a new one if need be. */
 static struct point *point_of(struct point *points, size_t *count, const struct sample *sample, int64_t day)
 {
+    struct point *point;
+
     for (size_t i = 0; i < *count; i++) {
-        if (same_versions(points[i].series, sample->series))
+        if (points[i].versions == sample->versions)
             return &points[i];
     }
     if (*count == GROUPS_MAX)
         return NULL;
-    points[*count] = (struct point){.series = sample->series, .day = day};
-    return &points[(*count)++];
+    point = &points[(*count)++];
+    point->versions = sample->versions; /* member by member: its values need no zeroes */
+    point->day = day;
+    point->newest_run = point->runs = 0;
+    point->used = point->seen = 0;
+    point->accepted = false;
+    return point;
 }
 
 /* Samples come oldest first; a point keeps the values of the newest TREND_ENTRIES_MAX. */
@@ -355,17 +363,21 @@ static int take_day(struct writer *writer, const struct sample *samples, size_t 
     return take_slice(writer, samples + from, count - from, day, accepted, err);
 }
 
-/* Both oldest first. */
+/* Both oldest first. No branch on what is measured, as in baseline.c: runs of several series alternate at random. */
 static void merge_samples(struct sample *into, size_t count, const struct sample *more, size_t more_count)
 {
     size_t to = count + more_count;
 
-    while (more_count > 0) {
-        if (count > 0 && place_order(&into[count - 1].place, &more[more_count - 1].place) > 0)
-            into[--to] = into[--count];
-        else
-            into[--to] = more[--more_count];
+    while (more_count > 0 && count > 0) {
+        const struct sample *old = &into[count - 1], *new = &more[more_count - 1];
+        size_t takes_old = (old->place.date_ms > new->place.date_ms) |
+                           ((old->place.date_ms == new->place.date_ms) & (old->place.id > new->place.id));
+
+        into[--to] = *(takes_old ? old : new);
+        count -= takes_old;
+        more_count -= 1 - takes_old;
     }
+    memcpy(into, more, more_count * sizeof *more);
 }
 
 static int put_points(struct store *store, struct trend *trend, struct rl_buf *out, struct rl_err *err)

@@ -87,7 +87,7 @@ static void seventeen_digits_are_those_of_printf(void **state)
                                    9.9999999999999982,
                                    99999999999999984,
                                    1e16,
-                                   9007199254740993,
+                                   9007199254740994,
                                    1e17,
                                    0.1,
                                    0,
