@@ -11,7 +11,9 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+#include "base/num.h"
 #include "base/time.h"
+#include "db/history.h"
 #include "server/http_mhd.h"
 #include "server/limits.h"
 #include "server/listen.h"
@@ -237,6 +239,24 @@ static void stop(struct daemon *daemon)
     auth_free(daemon->auth);
 }
 
+/* Each run in a transaction of its own: what was said to be retired is. */
+static int retire(struct store *store, const char *runs, const char *reason, struct rl_err *err)
+{
+    while (*runs) {
+        char digits[24];
+        size_t len = strcspn(runs, ",");
+        int64_t id;
+        snprintf(digits, sizeof(digits), "%.*s", (int)(len < sizeof(digits) ? len : sizeof(digits) - 1), runs);
+        if (rl_parse_i64(digits, 1, INT64_MAX, &id))
+            return rl_fail(err, RL_E_USAGE, "retire", "--retire '%s' is not a run's id", digits);
+        if (store_run_retire(store, id, reason, rl_now_ms(), err))
+            return -1;
+        printf("run %lld: retired\n", (long long)id);
+        runs += len + (runs[len] == ',');
+    }
+    return 0;
+}
+
 static int maintain(const struct options *options, struct rl_err *err)
 {
     struct store *store;
@@ -244,7 +264,9 @@ static int maintain(const struct options *options, struct rl_err *err)
         return rl_fail(err, RL_E_STORE_OPEN, "database", "there is no database %s", options->database);
     if (store_open(options->database, options->migrate, &store, err))
         return -1;
-    int rc = options->check ? store_check_integrity(store, err) : 0;
+    int rc = options->retire ? retire(store, options->retire, options->reason, err) : 0;
+    if (rc == 0 && options->check)
+        rc = store_check_integrity(store, err);
     if (rc == 0)
         printf("%s: schema version %d%s\n", options->database, store_schema_version(store),
                options->check ? ", integrity ok" : "");
@@ -264,7 +286,7 @@ int main(int argc, char **argv)
         options_help();
     } else if (daemon.options.version) {
         puts("rooflined " RL_BUILD_ID);
-    } else if (daemon.options.migrate || daemon.options.check) {
+    } else if (daemon.options.migrate || daemon.options.check || daemon.options.retire) {
         exit_code = maintain(&daemon.options, &err) ? rl_err_print("rooflined", &err) : 0;
     } else {
         if (start(&daemon, &err) || loop_run(daemon.loop, &err))

@@ -59,6 +59,9 @@ static const struct option_spec {
     {"migrate", NULL, FLAG, offsetof(struct options, migrate),
      "bring the database to this version, whatever its size, and exit"},
     {"check", NULL, FLAG, offsetof(struct options, check), "check the database's integrity and exit"},
+    {"retire", "RUN[,RUN]", TEXT, offsetof(struct options, retire),
+     "delete these runs for good and exit; a tombstone with the reason stays"},
+    {"reason", "TEXT", TEXT, offsetof(struct options, reason), "why, with --retire"},
     {"verbose", NULL, FLAG, offsetof(struct options, verbose), "log every request on standard error"},
     {"help", NULL, FLAG, offsetof(struct options, help), "print this and exit"},
     {"version", NULL, FLAG, offsetof(struct options, version), "print the version and exit"},
@@ -229,6 +232,10 @@ static int check_combination(const struct options *options, struct rl_err *err)
                        "--replay needs --measure-exec; what listens on --measure-socket decides for itself");
     if (!strcmp(options->listen ? options->listen : "", "none") && !options->listen_unix)
         return rl_fail(err, RL_E_USAGE, "listen", "--listen none without --listen-unix leaves nothing to listen on");
+    if (!options->retire != !options->reason)
+        return rl_fail(err, RL_E_USAGE, options->retire ? "reason" : "retire",
+                       options->retire ? "--retire needs --reason: it is all that will be left of the runs"
+                                       : "--reason is for --retire");
     return 0;
 }
 

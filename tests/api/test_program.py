@@ -33,7 +33,7 @@ class Program(unittest.TestCase):
         status, out, text = harness.run_program("--help")
         self.assertEqual((status, text), (0, ""))
         for option in ("listen", "listen-unix", "database", "measure-exec", "measure-socket", "replay", "static", "token-file", "allow-host", "open-loopback",
-                       "open-network", "request-timeout", "idle-timeout", "job-timeout", "migrate", "check", "verbose", "help", "version"):
+                       "open-network", "request-timeout", "idle-timeout", "job-timeout", "migrate", "check", "retire", "reason", "verbose", "help", "version"):
             self.assertIn("--" + option, out)
         self.assertTrue(all(len(line) <= 110 for line in out.splitlines()))
         status, out, text = harness.run_program("--version")
@@ -242,6 +242,34 @@ class Program(unittest.TestCase):
         path.write_bytes(data)
         status, out, text = harness.run_program("--database", str(path), "--check")
         self.assertEqual((status, out), (65, ""), text)
+
+    def test_retire(self):
+        with harness.Daemon("--open-loopback", directory=self.folder) as daemon:
+            runs = []
+            for _ in range(3):
+                job = daemon.wait_job(daemon.post({"suite": "verify"}).json["id"])
+                self.assertEqual(job["state"], "done", job)
+                runs.append(job["run"])
+            daemon.stop()
+        path = str(self.folder / "test.db")
+        self.fails(64, "--database", path, "--retire", runs[0], says=["--reason"])
+        self.fails(64, "--database", path, "--reason", "none", says=["--retire"])
+        self.fails(64, "--database", path, "--retire", "x1", "--reason", "a typing error", says=["x1"])
+        self.fails(64, "--database", path, "--retire", "," + runs[0], "--reason", "a typing error")
+        status, out, text = harness.run_program("--database", path, "--retire", runs[0] + "," + runs[2], "--reason", "wrong card", "--check")
+        self.assertEqual((status, text), (0, ""))
+        self.assertEqual(out.splitlines()[:2], ["run %s: retired" % run for run in (runs[0], runs[2])])
+        self.assertIn("integrity ok", out)
+        status, out, text = harness.run_program("--database", path, "--retire", runs[0], "--reason", "again")
+        self.assertEqual((status, out), (66, ""), text)
+        with sqlite3.connect(path) as database:
+            self.assertEqual(database.execute("SELECT run_id, reason FROM run_retired ORDER BY run_id").fetchall(),
+                             [(int(run), "wrong card") for run in (runs[0], runs[2])])
+        database.close()
+        with harness.Daemon(directory=self.folder) as daemon:
+            self.fails(75, "--database", path, "--retire", runs[1], "--reason", "while it runs")
+            self.assertEqual(daemon.get("/api/v1/runs/" + runs[0]).status, 404)
+            self.assertEqual([run["id"] for run in daemon.get("/api/v1/runs?source=any").json["items"]], [runs[1]])
 
     def test_default_measuring_program(self):
         """roofline-measure beside the program, wherever that lies."""
