@@ -2,7 +2,6 @@
 #include "db/baseline.h"
 
 #include <assert.h>
-#include <math.h>
 #include <string.h>
 
 /* Here and below a branch on measured values would be guessed wrongly half of the time: these sums and choices take a
@@ -25,64 +24,60 @@ void baseline_sort(double *values, size_t count)
     memcpy(values, sorted, count * sizeof *values);
 }
 
-/* Both sorted; of equal values one goes for each. */
-static void take_out(struct baseline *baseline, double *gone, size_t count)
+static void drop_days(struct baseline *baseline, uint32_t first)
 {
-    size_t kept = 0, at = 0;
+    size_t kept = 0;
 
-    gone[count] = NAN; /* equals nothing */
     for (size_t i = 0; i < baseline->count; i++) {
         double value = baseline->ascending[i];
-        size_t goes = value == gone[at];
+        uint32_t day = baseline->day_of[i];
 
         baseline->ascending[kept] = value;
-        kept += 1 - goes;
-        at += goes;
+        baseline->day_of[kept] = day;
+        kept += day >= first;
     }
     baseline->count = kept;
+    baseline->first_day = first;
 }
 
-static void put_in(struct baseline *baseline, const double *sorted, size_t count)
+static void put_in(struct baseline *baseline, const double *sorted, size_t count, uint32_t day)
 {
     double *ascending = baseline->ascending;
+    uint32_t *day_of = baseline->day_of;
     size_t from = baseline->count, to = from + count;
 
     baseline->count = to;
     while (count > 0 && from > 0) {
         double old = ascending[from - 1], new = sorted[count - 1];
+        uint32_t day_of_old = day_of[from - 1];
         size_t takes_old = old > new;
 
         ascending[--to] = takes_old ? old : new;
+        day_of[to] = takes_old ? day_of_old : day;
         from -= takes_old;
         count -= 1 - takes_old;
     }
-    memcpy(ascending, sorted, count * sizeof *ascending); /* what is left of either is where it belongs */
-}
-
-static void drop_oldest_day(struct baseline *baseline)
-{
-    double gone[BASELINE_ADD + 1];
-    size_t count = baseline->lengths[baseline->first_day];
-
-    for (size_t i = 0; i < count; i++)
-        gone[i] = baseline->days[(baseline->first_value + i) % BASELINE_MAX];
-    take_out(baseline, gone, count);
-    baseline->first_value = (baseline->first_value + count) % BASELINE_MAX;
-    baseline->first_day = (baseline->first_day + 1) % BASELINE_MAX;
-    baseline->day_count--;
+    while (count > 0) { /* what is left of the old ones is where it belongs */
+        ascending[count - 1] = sorted[count - 1];
+        day_of[--count] = day;
+    }
 }
 
 void baseline_add(struct baseline *baseline, const double *ascending, size_t count)
 {
+    uint32_t first = baseline->first_day, day = baseline->next_day;
+    size_t left = baseline->count;
+
     assert(count <= BASELINE_ADD);
     if (count == 0)
         return;
-    while (baseline->count + count > BASELINE_MAX)
-        drop_oldest_day(baseline);
-    for (size_t i = 0; i < count; i++)
-        baseline->days[(baseline->first_value + baseline->count + i) % BASELINE_MAX] = ascending[i];
-    baseline->lengths[(baseline->first_day + baseline->day_count++) % BASELINE_MAX] = (unsigned char)count;
-    put_in(baseline, ascending, count);
+    for (; left + count > BASELINE_MAX; first++)
+        left -= baseline->lengths[first % BASELINE_MAX];
+    if (first != baseline->first_day)
+        drop_days(baseline, first);
+    baseline->lengths[day % BASELINE_MAX] = (unsigned char)count;
+    baseline->next_day = day + 1;
+    put_in(baseline, ascending, count, day);
 }
 
 struct rl_band baseline_band(const struct baseline *baseline)

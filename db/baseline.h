@@ -3,6 +3,7 @@
 #define DB_BASELINE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "record/quantile.h"
 
@@ -12,10 +13,10 @@
 
 struct baseline { /* zeroed: empty */
     double ascending[BASELINE_MAX];
+    uint32_t day_of[BASELINE_MAX]; /* of each value: when it was added */
     size_t count;
-    double days[BASELINE_MAX];           /* a ring: the values of each day, ascending, the oldest day first */
-    unsigned char lengths[BASELINE_MAX]; /* a ring: of the days */
-    size_t first_value, first_day, day_count;
+    unsigned char lengths[BASELINE_MAX]; /* a ring: how many were added on each of the days first_day to next_day - 1 */
+    uint32_t first_day, next_day;
 };
 
 /* A day's values, ascending, no NaN, at most BASELINE_ADD. The oldest days go when they would be too many. */

@@ -9,9 +9,12 @@
 
 #include "record/quantile.h"
 
-#define WARM_UP_DAYS 90   /* before the first point: where its baseline comes from */
-#define CHANGE_MIN   0.01 /* a smaller one is never held against a run (DESIGN section 7) */
-#define DIGITS       9
+#define WARM_UP_DAYS 90 /* before the first point, at most: where its baseline comes from */
+#define WARM_UP_RUNS                                                                                                   \
+    (4 * BASELINE_MAX)  /* fewer days when these have so many runs: more could not change the baseline                 \
+                         * unless most of them were outside of it */
+#define CHANGE_MIN 0.01 /* a smaller one is never held against a run (DESIGN section 7) */
+#define DIGITS     9
 
 enum metric { METRIC_TIME, METRIC_VALUE, METRIC_DRAM_BYTES, METRIC_PER_ASK, METRIC_PERCENT, METRIC_COUNT };
 static const struct {
@@ -49,6 +52,7 @@ struct trend {
     bool ceiling;
     const char *suite, *sizes;
     struct days days;
+    int64_t from; /* the first day that is read */
     struct selection series;
     struct piece *pieces;
     size_t piece_count, piece_capacity;
@@ -125,7 +129,7 @@ static int read_series(struct store *store, struct trend *trend, const struct se
     stmt_int(&stmt, ":method", trend->method_version);
     stmt_int(&stmt, ":unit", trend->unit_id);
     stmt_text(&stmt, ":state", rl_state_name(trend->state));
-    stmt_int(&stmt, ":from", trend->days.since - WARM_UP_DAYS);
+    stmt_int(&stmt, ":from", trend->from);
     stmt_int(&stmt, ":to", trend->days.until - 1);
     while ((rc = stmt_step(&stmt, err, "reading a trend")) == 1) {
         if ((rc = take_piece(trend, &stmt, versions_of(series), err)) < 0)
@@ -144,8 +148,29 @@ static int compare_pieces(const void *a, const void *b)
     return x->first < y->first ? -1 : 1;
 }
 
+static int64_t warm_up_from(const struct trend *trend)
+{
+    int64_t kept[WARM_UP_DAYS] = {0}, first = trend->days.since - WARM_UP_DAYS, runs = 0;
+    int back = 0;
+
+    for (size_t i = 0; i < trend->series.count; i++) {
+        const struct series_row *series = trend->series.rows[i];
+
+        for (uint32_t at = series_first_day(series, first);
+             at < series->day_count && series->days[at].day < trend->days.since; at++) {
+            uint32_t count = series->days[at].runs;
+
+            kept[series->days[at].day - first] += count < TREND_ENTRIES_MAX ? count : TREND_ENTRIES_MAX;
+        }
+    }
+    while (back < WARM_UP_DAYS && runs < WARM_UP_RUNS)
+        runs += kept[WARM_UP_DAYS - ++back];
+    return trend->days.since - back;
+}
+
 static int read_trend(struct store *store, struct trend *trend, struct rl_err *err)
 {
+    trend->from = warm_up_from(trend);
     for (size_t i = 0; i < trend->series.count; i++) {
         if (read_series(store, trend, trend->series.rows[i], err) < 0)
             return -1;

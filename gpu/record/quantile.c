@@ -45,18 +45,29 @@ static size_t position(const double *ascending, size_t n, double value)
     return low;
 }
 
-/* Of the distances from the middle: those to the left of it grow leftwards, those to the right rightwards, so that the
- * smallest half is found by going outwards on both sides. */
+/* Of the distances from the middle: those to the left of it grow leftwards, those to the right rightwards. The smallest
+ * k are some of either; how many of the left is found by halving: too few while the next on the left is nearer than the
+ * last taken on the right. Returns the k-th, k from 1. */
+static double nearest(const double *ascending, size_t n, double middle, size_t at, size_t k)
+{
+    size_t low = k > n - at ? k - (n - at) : 0, high = k < at ? k : at;
+    while (low < high) {
+        size_t left = low + (high - low) / 2;
+        if (middle - ascending[at - 1 - left] < ascending[at + k - 1 - left] - middle)
+            low = left + 1;
+        else
+            high = left;
+    }
+    double last_left = low > 0 ? middle - ascending[at - low] : 0;
+    double last_right = k > low ? ascending[at + k - low - 1] - middle : 0;
+    return last_left > last_right ? last_left : last_right;
+}
+
 static double median_distance(const double *ascending, size_t n, double middle)
 {
-    size_t right = position(ascending, n, middle), left = right;
-    double last = 0, before = 0;
-    for (size_t taken = 0; taken <= n / 2; taken++) {
-        bool take_left = right == n || (left > 0 && middle - ascending[left - 1] < ascending[right] - middle);
-        before = last;
-        last = take_left ? middle - ascending[--left] : ascending[right++] - middle;
-    }
-    return n % 2 == 1 ? last : (before + last) / 2;
+    size_t at = position(ascending, n, middle);
+    double last = nearest(ascending, n, middle, at, n / 2 + 1);
+    return n % 2 == 1 ? last : (nearest(ascending, n, middle, at, n / 2) + last) / 2;
 }
 
 double rl_scaled_mad_sorted(const double *ascending, size_t n)
