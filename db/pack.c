@@ -51,7 +51,7 @@ int store_unpack(const void *data, size_t size, int64_t bytes, struct rl_buf *ou
 static void sql_deflated(sqlite3_context *context, int count, sqlite3_value **values)
 {
     const void *data = sqlite3_value_blob(values[0]); /* of a text: its UTF-8 */
-    struct packed packed;
+    struct packed packed = {0};
 
     (void)count;
     if (sqlite3_value_type(values[0]) == SQLITE_NULL) {

@@ -1,7 +1,7 @@
-/* Trends: one kernel or ceiling of one device over days, each point beside the noise band of what came before it. */
-#include "db/accepted.h"
+/* Trends: one kernel or ceiling of one device over days. What is asked for and read; trend_points.c makes points of it.
+ */
 #include "db/baseline.h"
-#include "db/select.h"
+#include "db/trend_points.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,12 +9,8 @@
 
 #include "record/quantile.h"
 
-#define WARM_UP_DAYS 90 /* before the first point, at most: where its baseline comes from */
-#define WARM_UP_RUNS                                                                                                   \
-    (4 * BASELINE_MAX)  /* fewer days when these have so many runs: more could not change the baseline                 \
-                         * unless most of them were outside of it */
-#define CHANGE_MIN 0.01 /* a smaller one is never held against a run (DESIGN section 7) */
-#define DIGITS     9
+#define WARM_UP_DAYS 90                 /* before the first point, at most: where its baseline comes from */
+#define WARM_UP_RUNS (4 * BASELINE_MAX) /* days with so many are enough: the baseline holds a quarter of them */
 
 enum metric { METRIC_TIME, METRIC_VALUE, METRIC_DRAM_BYTES, METRIC_PER_ASK, METRIC_PERCENT, METRIC_COUNT };
 static const struct {
@@ -34,16 +30,6 @@ static uint64_t versions_of(const struct series_row *series)
     return (uint64_t)series->words[SERIES_DRIVER] << 32 | series->words[SERIES_CUDA];
 }
 
-struct sample { /* one run in a trend */
-    struct place place;
-    double value; /* NaN: unknown */
-    uint64_t versions;
-    int64_t unkept; /* older runs of its series and day, of which only the number is known */
-};
-struct piece { /* a line of trend_day */
-    int64_t day;
-    size_t first, count; /* samples */
-};
 struct trend {
     const struct store_trend_query *query;
     enum metric metric;
@@ -59,27 +45,9 @@ struct trend {
     struct sample *samples;
     size_t sample_count, sample_capacity;
     struct accepted accepted;
-    size_t accepted_at;
 };
 
 /* ---- reading ---- */
-
-static int grow(void **items, size_t *capacity, size_t needed, size_t size, struct rl_err *err)
-{
-    size_t bigger = *capacity == 0 ? 64 : *capacity;
-    void *moved;
-
-    if (needed <= *capacity)
-        return 0;
-    while (bigger < needed)
-        bigger *= 2;
-    moved = realloc(*items, bigger * size);
-    if (moved == NULL)
-        return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a trend");
-    *items = moved;
-    *capacity = bigger;
-    return 0;
-}
 
 static double metric_of(const struct trend *trend, const struct trend_entry *entry)
 {
@@ -102,9 +70,9 @@ static int take_piece(struct trend *trend, struct stmt *stmt, uint64_t versions,
     size_t count = (size_t)sqlite3_column_bytes(stmt->handle, 2) / TREND_ENTRY_BYTES;
     struct piece piece = {.day = sqlite3_column_int64(stmt->handle, 0), .first = trend->sample_count, .count = count};
 
-    if (grow((void **)&trend->pieces, &trend->piece_capacity, trend->piece_count + 1, sizeof piece, err) < 0 ||
-        grow((void **)&trend->samples, &trend->sample_capacity, trend->sample_count + count, sizeof *trend->samples,
-             err) < 0)
+    if (trend_grow((void **)&trend->pieces, &trend->piece_capacity, trend->piece_count + 1, sizeof piece, err) < 0 ||
+        trend_grow((void **)&trend->samples, &trend->sample_capacity, trend->sample_count + count,
+                   sizeof *trend->samples, err) < 0)
         return -1;
     for (size_t i = 0; i < count; i++) {
         struct trend_entry entry;
@@ -185,257 +153,6 @@ static int read_trend(struct store *store, struct trend *trend, struct rl_err *e
                                                   .unit_id = trend->unit_id,
                                                   .state = trend->state},
                          &trend->accepted, err);
-}
-
-/* ---- points ---- */
-
-#define GROUPS_MAX 64 /* drivers and CUDA versions of one device on one day */
-
-struct point { /* the runs of a day, or of its part, under one driver and CUDA version */
-    uint64_t versions;
-    int64_t day, newest_run, runs;
-    double values[TREND_ENTRIES_MAX]; /* known ones of its newest runs, in the end ascending */
-    size_t used, seen;
-    bool accepted;
-};
-
-static void put_band(struct rl_buf *out, const struct baseline *baseline, const struct rl_band *band)
-{
-    rl_buf_puts(out, ",\"band\":{\"low\":");
-    json_put_nine(out, band->low);
-    rl_buf_puts(out, ",\"median\":");
-    json_put_nine(out, band->median);
-    rl_buf_puts(out, ",\"high\":");
-    json_put_nine(out, band->high);
-    rl_buf_puts(out, ",\"runs\":");
-    json_put_int(out, (int64_t)baseline->count);
-    rl_buf_puts(out, "}");
-}
-
-static double quantile_of(const struct point *point, double quantile)
-{
-    return rl_quantile_sorted(point->values, point->used, quantile);
-}
-
-static void put_values(struct rl_buf *out, const struct point *point)
-{
-    static const struct {
-        const char *name;
-        double quantile;
-    } members[] = {{",\"median\":", 0.5}, {",\"min\":", 0}, {",\"max\":", 1}};
-
-    for (size_t i = 0; i < 3; i++) {
-        rl_buf_puts(out, members[i].name);
-        if (point->used == 0)
-            rl_buf_puts(out, "null");
-        else
-            json_put_nine(out, quantile_of(point, members[i].quantile));
-    }
-}
-
-static void put_point(struct store *store, struct rl_buf *out, const struct point *point,
-                      const struct baseline *baseline, const struct rl_band *band, bool outside)
-{
-    const char *driver = store->series.words.texts[point->versions >> 32];
-    const char *cuda = store->series.words.texts[point->versions & UINT32_MAX];
-    size_t before;
-
-    rl_buf_puts(out, "{\"day\":");
-    json_put_day(out, point->day);
-    rl_buf_puts(out, ",");
-    json_put_version(out, "driver", driver);
-    rl_buf_puts(out, ",");
-    json_put_version(out, "cuda", cuda);
-    rl_buf_puts(out, ",\"newest_run\":\"");
-    json_put_int(out, point->newest_run);
-    rl_buf_puts(out, "\",\"runs\":");
-    json_put_int(out, point->runs);
-    rl_buf_puts(out, ",\"used\":");
-    json_put_int(out, (int64_t)point->used);
-    put_values(out, point);
-    if (band != NULL)
-        put_band(out, baseline, band);
-    else
-        rl_buf_puts(out, ",\"band\":null");
-    rl_buf_puts(out, band == NULL || point->used == 0 ? ",\"outside\":null"
-                     : outside                        ? ",\"outside\":true"
-                                                      : ",\"outside\":false");
-    rl_buf_puts(out, point->accepted ? ",\"accepted\":true,\"why\":{" : ",\"accepted\":false,\"why\":{");
-    before = out->len;
-    json_put_versions_why(out, driver, cuda);
-    if (point->used == 0)
-        rl_buf_printf(out,
-                      "%s\"median\":\"not known in these runs\",\"min\":\"not known in these runs\",\"max\":\"not "
-                      "known in these runs\"",
-                      out->len > before ? "," : "");
-    if (band == NULL)
-        rl_buf_printf(out, "%s\"band\":\"%zu baseline runs before it, and %d are needed\"",
-                      out->len > before ? "," : "", baseline->count, BASELINE_MIN);
-    if (band == NULL || point->used == 0)
-        rl_buf_printf(out, "%s\"outside\":\"there is no %s\"", out->len > before ? "," : "",
-                      band == NULL ? "band" : "value");
-    rl_buf_puts(out, "}}");
-}
-
-/* The point of the sample's driver and CUDA among those of the day, a new one if need be. */
-static struct point *point_of(struct point *points, size_t *count, const struct sample *sample, int64_t day)
-{
-    struct point *point;
-
-    for (size_t i = 0; i < *count; i++) {
-        if (points[i].versions == sample->versions)
-            return &points[i];
-    }
-    if (*count == GROUPS_MAX)
-        return NULL;
-    point = &points[(*count)++];
-    point->versions = sample->versions; /* member by member: its values need no zeroes */
-    point->day = day;
-    point->newest_run = point->runs = 0;
-    point->used = point->seen = 0;
-    point->accepted = false;
-    return point;
-}
-
-/* Samples come oldest first; a point keeps the values of the newest TREND_ENTRIES_MAX. */
-static int gather(struct point *points, size_t *count, const struct sample *samples, size_t sample_count, int64_t day,
-                  struct rl_err *err)
-{
-    for (size_t i = 0; i < sample_count; i++) {
-        struct point *point = point_of(points, count, &samples[i], day);
-
-        if (point == NULL)
-            return rl_fail(err, RL_E_TOO_LARGE, "driver", "a day has runs of more than %d drivers: ask for one of them",
-                           GROUPS_MAX);
-        point->runs += 1 + samples[i].unkept;
-        point->newest_run = samples[i].place.id;
-        if (!isnan(samples[i].value))
-            point->values[point->seen++ % TREND_ENTRIES_MAX] = samples[i].value;
-    }
-    for (size_t i = 0; i < *count; i++) {
-        points[i].used = points[i].seen < TREND_ENTRIES_MAX ? points[i].seen : TREND_ENTRIES_MAX;
-        baseline_sort(points[i].values, points[i].used);
-    }
-    return 0;
-}
-
-struct writer { /* of points */
-    struct store *store;
-    struct trend *trend;
-    struct rl_buf *out;
-    struct baseline *baseline;
-    struct point points[GROUPS_MAX];
-    bool any;
-};
-
-/* The samples of a day, or of its part before or after an accepted change, become a point for each driver and CUDA. The
- * band is that of the runs before them all. */
-static int take_slice(struct writer *writer, const struct sample *samples, size_t count, int64_t day, bool accepted,
-                      struct rl_err *err)
-{
-    struct baseline *baseline = writer->baseline;
-    bool has_band = baseline->count >= BASELINE_MIN;
-    struct rl_band band = has_band ? baseline_band(baseline) : (struct rl_band){0};
-    bool outside[GROUPS_MAX];
-    double middle[GROUPS_MAX];
-    size_t groups = 0;
-
-    if (gather(writer->points, &groups, samples, count, day, err) < 0)
-        return -1;
-    for (size_t i = 0; i < groups; i++) {
-        struct point *point = &writer->points[i];
-
-        middle[i] = point->used > 0 ? quantile_of(point, 0.5) : NAN;
-        outside[i] = has_band && (middle[i] < band.low || middle[i] > band.high);
-        point->accepted = accepted && i == 0;
-        if (day < writer->trend->days.since)
-            continue;
-        rl_buf_puts(writer->out, writer->any ? "," : "");
-        writer->any = true;
-        put_point(writer->store, writer->out, point, baseline, has_band ? &band : NULL, outside[i]);
-    }
-    for (size_t i = 0; i < groups; i++) {
-        const struct point *point = &writer->points[i];
-
-        if (!outside[i] || band.median <= 0 || fabs(middle[i] - band.median) < CHANGE_MIN * band.median)
-            baseline_add(baseline, point->values, point->used);
-    }
-    return 0;
-}
-
-static int take_day(struct writer *writer, const struct sample *samples, size_t count, int64_t day, struct rl_err *err)
-{
-    struct trend *trend = writer->trend;
-    bool accepted = false;
-    size_t from = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        bool passed = false;
-
-        while (trend->accepted_at < trend->accepted.count &&
-               place_order(&trend->accepted.items[trend->accepted_at].place, &samples[i].place) <= 0) {
-            trend->accepted_at++;
-            passed = true;
-        }
-        if (!passed)
-            continue;
-        if (i > from && take_slice(writer, samples + from, i - from, day, accepted, err) < 0)
-            return -1;
-        *writer->baseline = (struct baseline){0};
-        accepted = true;
-        from = i;
-    }
-    return take_slice(writer, samples + from, count - from, day, accepted, err);
-}
-
-/* Both oldest first. No branch on what is measured, as in baseline.c: runs of several series alternate at random. */
-static void merge_samples(struct sample *into, size_t count, const struct sample *more, size_t more_count)
-{
-    size_t to = count + more_count;
-
-    while (more_count > 0 && count > 0) {
-        const struct sample *old = &into[count - 1], *new = &more[more_count - 1];
-        size_t takes_old = (old->place.date_ms > new->place.date_ms) |
-                           ((old->place.date_ms == new->place.date_ms) & (old->place.id > new->place.id));
-
-        into[--to] = *(takes_old ? old : new);
-        count -= takes_old;
-        more_count -= 1 - takes_old;
-    }
-    memcpy(into, more, more_count * sizeof *more);
-}
-
-static int put_points(struct store *store, struct trend *trend, struct rl_buf *out, struct rl_err *err)
-{
-    struct writer *writer = calloc(1, sizeof *writer);
-    struct sample *day = NULL;
-    size_t capacity = 0, count = 0;
-    int rc = 0;
-
-    if (writer != NULL) {
-        *writer = (struct writer){.store = store, .trend = trend, .out = out};
-        writer->baseline = calloc(1, sizeof *writer->baseline);
-    }
-    if (writer == NULL || writer->baseline == NULL)
-        rc = rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a trend");
-    for (size_t i = 0; rc == 0 && i < trend->piece_count; i++) {
-        const struct piece *piece = &trend->pieces[i];
-
-        rc = grow((void **)&day, &capacity, count + piece->count, sizeof *day, err);
-        if (rc < 0)
-            break;
-        merge_samples(day, count, trend->samples + piece->first, piece->count);
-        count += piece->count;
-        if (i + 1 < trend->piece_count && trend->pieces[i + 1].day == piece->day)
-            continue;
-        rc = take_day(writer, day, count, piece->day, err);
-        count = 0;
-    }
-    free(day);
-    if (writer != NULL)
-        free(writer->baseline);
-    free(writer);
-    return rc;
 }
 
 /* ---- the question ---- */
@@ -531,7 +248,13 @@ int store_history_trend(struct store *store, const struct store_trend_query *que
         store_look_end(store);
     }
     if (rc == 0)
-        rc = put_points(store, &trend, out, err);
+        rc = trend_points_put(store,
+                              &(struct trend_points){.pieces = trend.pieces,
+                                                     .piece_count = trend.piece_count,
+                                                     .samples = trend.samples,
+                                                     .accepted = &trend.accepted,
+                                                     .since = trend.days.since},
+                              out, err);
     rl_buf_puts(out, "]}");
     store_selection_fini(&trend.series);
     free(trend.pieces);
