@@ -116,18 +116,18 @@ static void put_point(struct store *store, struct rl_buf *out, const struct poin
 }
 
 /* The point of the sample's driver and CUDA among those of the day, a new one if need be. */
-static struct point *point_of(struct point *points, size_t *count, const struct sample *sample, int64_t day)
+static struct point *point_of(struct point *points, size_t *count, uint64_t versions, int64_t day)
 {
     struct point *point;
 
     for (size_t i = 0; i < *count; i++) {
-        if (points[i].versions == sample->versions)
+        if (points[i].versions == versions)
             return &points[i];
     }
     if (*count == GROUPS_MAX)
         return NULL;
     point = &points[(*count)++];
-    point->versions = sample->versions; /* member by member: its values need no zeroes */
+    point->versions = versions; /* member by member: its values need no zeroes */
     point->day = day;
     point->newest_run = point->runs = 0;
     point->used = point->seen = 0;
@@ -135,24 +135,93 @@ static struct point *point_of(struct point *points, size_t *count, const struct 
     return point;
 }
 
+static int too_many(struct rl_err *err)
+{
+    return rl_fail(err, RL_E_TOO_LARGE, "driver", "a day has runs of more than %d drivers: ask for one of them",
+                   GROUPS_MAX);
+}
+
 /* Samples come oldest first; a point keeps the values of the newest TREND_ENTRIES_MAX. */
 static int gather(struct point *points, size_t *count, const struct sample *samples, size_t sample_count, int64_t day,
                   struct rl_err *err)
 {
     for (size_t i = 0; i < sample_count; i++) {
-        struct point *point = point_of(points, count, &samples[i], day);
+        struct point *point = point_of(points, count, samples[i].versions, day);
 
         if (point == NULL)
-            return rl_fail(err, RL_E_TOO_LARGE, "driver", "a day has runs of more than %d drivers: ask for one of them",
-                           GROUPS_MAX);
+            return too_many(err);
         point->runs += 1 + samples[i].unkept;
         point->newest_run = samples[i].place.id;
         if (!isnan(samples[i].value))
             point->values[point->seen++ % TREND_ENTRIES_MAX] = samples[i].value;
     }
+    return 0;
+}
+
+/* A day whole, without bringing all its samples into one order: a point needs its newest ones only. */
+#define TAILS_MAX 16 /* pieces of one point that this is quicker for, and room */
+
+struct tail {
+    const struct sample *first, *end; /* what is left of a piece */
+};
+
+static void take_newest(struct point *point, struct tail *tails, size_t count)
+{
+    while (count > 0 && point->seen < TREND_ENTRIES_MAX) {
+        size_t newest = 0;
+        double value;
+
+        for (size_t i = 1; i < count; i++) {
+            if (place_order(&tails[i].end[-1].place, &tails[newest].end[-1].place) > 0)
+                newest = i;
+        }
+        value = (--tails[newest].end)->value;
+        if (!isnan(value))
+            point->values[point->seen++] = value;
+        if (tails[newest].end == tails[newest].first)
+            tails[newest] = tails[--count];
+    }
+}
+
+/* Pieces by their oldest sample, which is the order of the points. */
+static void sort_tails(struct tail *tails, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        struct tail tail = tails[i];
+        size_t at = i;
+
+        for (; at > 0 && place_order(&tails[at - 1].first->place, &tail.first->place) > 0; at--)
+            tails[at] = tails[at - 1];
+        tails[at] = tail;
+    }
+}
+
+static int gather_day(struct point *points, size_t *count, struct tail *tails, size_t tail_count, int64_t day,
+                      struct rl_err *err)
+{
+    struct tail own[TAILS_MAX];
+
+    sort_tails(tails, tail_count);
+    for (size_t i = 0; i < tail_count; i++) {
+        if (point_of(points, count, tails[i].first->versions, day) == NULL)
+            return too_many(err);
+    }
     for (size_t i = 0; i < *count; i++) {
-        points[i].used = points[i].seen < TREND_ENTRIES_MAX ? points[i].seen : TREND_ENTRIES_MAX;
-        baseline_sort(points[i].values, points[i].used);
+        const struct place *newest = NULL;
+        size_t owned = 0;
+
+        for (size_t k = 0; k < tail_count; k++) {
+            const struct tail *tail = &tails[k];
+
+            if (tail->first->versions != points[i].versions)
+                continue;
+            own[owned++] = *tail;
+            points[i].runs += tail->first->unkept + (tail->end - tail->first);
+            if (newest == NULL || place_order(&tail->end[-1].place, newest) > 0)
+                newest = &tail->end[-1].place;
+        }
+        points[i].newest_run = newest->id;
+        take_newest(&points[i], own, owned);
     }
     return 0;
 }
@@ -163,27 +232,27 @@ struct writer { /* of points */
     struct rl_buf *out;
     struct baseline *baseline;
     size_t accepted_at;
+    struct sample *day; /* all of a day, in order, where that is needed */
+    size_t day_capacity;
     struct point points[GROUPS_MAX];
     bool any;
 };
 
-/* The samples of a day, or of its part before or after an accepted change, become a point for each driver and CUDA. The
- * band is that of the runs before them all. */
-static int take_slice(struct writer *writer, const struct sample *samples, size_t count, int64_t day, bool accepted,
-                      struct rl_err *err)
+/* The first of the writer's points are those of a day, or of its part before or after an accepted change: one for each
+ * driver and CUDA. The band is that of the runs before them all. */
+static void take_points(struct writer *writer, size_t groups, int64_t day, bool accepted)
 {
     struct baseline *baseline = writer->baseline;
     bool has_band = baseline->count >= BASELINE_MIN;
     struct rl_band band = has_band ? baseline_band(baseline) : (struct rl_band){0};
     bool outside[GROUPS_MAX];
     double middle[GROUPS_MAX];
-    size_t groups = 0;
 
-    if (gather(writer->points, &groups, samples, count, day, err) < 0)
-        return -1;
     for (size_t i = 0; i < groups; i++) {
         struct point *point = &writer->points[i];
 
+        point->used = point->seen < TREND_ENTRIES_MAX ? point->seen : TREND_ENTRIES_MAX;
+        baseline_sort(point->values, point->used);
         middle[i] = point->used > 0 ? quantile_of(point, 0.5) : NAN;
         outside[i] = has_band && (middle[i] < band.low || middle[i] > band.high);
         point->accepted = accepted && i == 0;
@@ -199,6 +268,16 @@ static int take_slice(struct writer *writer, const struct sample *samples, size_
         if (!outside[i] || band.median <= 0 || fabs(middle[i] - band.median) < CHANGE_MIN * band.median)
             baseline_add(baseline, point->values, point->used);
     }
+}
+
+static int take_slice(struct writer *writer, const struct sample *samples, size_t count, int64_t day, bool accepted,
+                      struct rl_err *err)
+{
+    size_t groups = 0;
+
+    if (gather(writer->points, &groups, samples, count, day, err) < 0)
+        return -1;
+    take_points(writer, groups, day, accepted);
     return 0;
 }
 
@@ -244,11 +323,43 @@ static void merge_samples(struct sample *into, size_t count, const struct sample
     memcpy(into, more, more_count * sizeof *more);
 }
 
+/* The pieces of one day. */
+static int take_pieces(struct writer *writer, const struct piece *pieces, size_t count, struct rl_err *err)
+{
+    const struct trend_points *trend = writer->trend;
+    const struct accepted_change *next =
+        writer->accepted_at < trend->accepted->count ? &trend->accepted->items[writer->accepted_at] : NULL;
+    bool divided = false;
+    struct tail tails[TAILS_MAX];
+    size_t samples = 0, groups = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        struct tail tail = {trend->samples + pieces[i].first, trend->samples + pieces[i].first + pieces[i].count};
+
+        divided = divided || (next != NULL && place_order(&next->place, &tail.end[-1].place) <= 0);
+        if (i < TAILS_MAX)
+            tails[i] = tail;
+    }
+    if (!divided && count <= TAILS_MAX) {
+        if (gather_day(writer->points, &groups, tails, count, pieces->day, err) < 0)
+            return -1;
+        take_points(writer, groups, pieces->day, false);
+        return 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (trend_grow((void **)&writer->day, &writer->day_capacity, samples + pieces[i].count, sizeof *writer->day,
+                       err) < 0)
+            return -1;
+        merge_samples(writer->day, samples, trend->samples + pieces[i].first, pieces[i].count);
+        samples += pieces[i].count;
+    }
+    return take_day(writer, writer->day, samples, pieces->day, err);
+}
+
 int trend_points_put(struct store *store, const struct trend_points *trend, struct rl_buf *out, struct rl_err *err)
 {
     struct writer *writer = calloc(1, sizeof *writer);
-    struct sample *day = NULL;
-    size_t capacity = 0, count = 0;
+    size_t count;
     int rc = 0;
 
     if (writer != NULL) {
@@ -257,22 +368,15 @@ int trend_points_put(struct store *store, const struct trend_points *trend, stru
     }
     if (writer == NULL || writer->baseline == NULL)
         rc = rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a trend");
-    for (size_t i = 0; rc == 0 && i < trend->piece_count; i++) {
-        const struct piece *piece = &trend->pieces[i];
-
-        rc = trend_grow((void **)&day, &capacity, count + piece->count, sizeof *day, err);
-        if (rc < 0)
-            break;
-        merge_samples(day, count, trend->samples + piece->first, piece->count);
-        count += piece->count;
-        if (i + 1 < trend->piece_count && trend->pieces[i + 1].day == piece->day)
-            continue;
-        rc = take_day(writer, day, count, piece->day, err);
-        count = 0;
+    for (size_t i = 0; rc == 0 && i < trend->piece_count; i += count) {
+        for (count = 1; i + count < trend->piece_count && trend->pieces[i + count].day == trend->pieces[i].day;)
+            count++;
+        rc = take_pieces(writer, &trend->pieces[i], count, err);
     }
-    free(day);
-    if (writer != NULL)
+    if (writer != NULL) {
         free(writer->baseline);
+        free(writer->day);
+    }
     free(writer);
     return rc;
 }

@@ -317,6 +317,44 @@ static void points_are_told_apart_by_driver_and_cuda(void **state)
     json_decref(answer);
 }
 
+static void a_full_day_keeps_its_newest_runs(void **state)
+{
+    struct fixture *f = *state;
+    double newest[24], low, high;
+    uint32_t seed = 11;
+    json_t *answer;
+    int count = 0;
+
+    /* Runs of three series, stored in the order of time; of a series' day 24 are kept. The first is of driver 2. */
+    store_run(f, (struct spec){.date_ms = DAY0 + 999, .driver = "1"}); /* its series is the older one */
+    store_run(f, (struct spec){.date_ms = DAY0 + 1, .driver = "2", .time_s = 7e-3});
+    for (int i = 0; i < 90; i++) {
+        double time_s = 1e-3 * (1 + random_next(&seed) % 1000 / 1000.0);
+
+        store_run(f, (struct spec){.date_ms = DAY0 + 1000 + i,
+                                   .driver = "1",
+                                   .timed_only = random_next(&seed) % 3 == 0,
+                                   .source = random_next(&seed) % 4 == 0 ? RL_IMPORTED : RL_MEASURED,
+                                   .time_s = time_s});
+        if (i >= 90 - 24)
+            newest[count++] = time_s;
+    }
+    rl_sort_doubles(newest, 24);
+    low = newest[0];
+    high = newest[23];
+    answer = trend(f, (struct store_trend_query){0});
+    assert_int_equal(json_array_size(json_object_get(answer, "points")), 2);
+    assert_string_equal(text_at(point_at(answer, 0), "driver"), "2");
+    assert_string_equal(text_at(point_at(answer, 1), "driver"), "1");
+    assert_int_equal(int_of(point_at(answer, 1), "runs"), 91);
+    assert_int_equal(int_of(point_at(answer, 1), "used"), 24);
+    assert_string_equal(text_at(point_at(answer, 1), "newest_run"), "92");
+    assert_true(fabs(real_of(point_at(answer, 1), "min") / low - 1) < 1e-8);
+    assert_true(fabs(real_of(point_at(answer, 1), "max") / high - 1) < 1e-8);
+    assert_true(fabs(real_of(point_at(answer, 1), "median") / rl_quantile_sorted(newest, 24, 0.5) - 1) < 1e-8);
+    json_decref(answer);
+}
+
 static void metrics_and_their_unknowns(void **state)
 {
     static const struct {
@@ -379,10 +417,15 @@ static void metrics_and_their_unknowns(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_band_is_median_and_three_scaled_mads), cmocka_unit_test(nine_digits_are_those_of_printf),
-        cmocka_unit_test(seventeen_digits_are_those_of_printf),   WITH_STORE(a_trend_is_days_with_what_came_before),
-        WITH_STORE(a_change_becomes_the_baseline_when_accepted),  WITH_STORE(an_accepted_change_divides_its_day),
-        WITH_STORE(points_are_told_apart_by_driver_and_cuda),     WITH_STORE(metrics_and_their_unknowns),
+        cmocka_unit_test(a_band_is_median_and_three_scaled_mads),
+        cmocka_unit_test(nine_digits_are_those_of_printf),
+        cmocka_unit_test(seventeen_digits_are_those_of_printf),
+        WITH_STORE(a_trend_is_days_with_what_came_before),
+        WITH_STORE(a_change_becomes_the_baseline_when_accepted),
+        WITH_STORE(an_accepted_change_divides_its_day),
+        WITH_STORE(points_are_told_apart_by_driver_and_cuda),
+        WITH_STORE(metrics_and_their_unknowns),
+        WITH_STORE(a_full_day_keeps_its_newest_runs),
     };
 
     return cmocka_run_group_tests_name("store: trends", tests, NULL, NULL);
