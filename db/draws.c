@@ -161,12 +161,17 @@ static const char *copy(struct rl_arena *arena, struct stmt *stmt, int column, b
 
 static double real_at(struct stmt *stmt, int column)
 {
-    return sqlite3_column_type(stmt->handle, column) == SQLITE_NULL ? NAN : sqlite3_column_double(stmt->handle, column);
+    double value =
+        sqlite3_column_double(stmt->handle, column); /* of NULL: 0; to ask the type of each takes as long again */
+
+    return value == 0 && sqlite3_column_type(stmt->handle, column) == SQLITE_NULL ? NAN : value;
 }
 
 static int64_t int_at(struct stmt *stmt, int column)
 {
-    return sqlite3_column_type(stmt->handle, column) == SQLITE_NULL ? -1 : sqlite3_column_int64(stmt->handle, column);
+    int64_t value = sqlite3_column_int64(stmt->handle, column);
+
+    return value == 0 && sqlite3_column_type(stmt->handle, column) == SQLITE_NULL ? -1 : value;
 }
 
 static int read_facts(struct store *store, int64_t run_id, struct rl_arena *arena, struct store_draw *ret,

@@ -12,6 +12,7 @@ target_link_libraries(test_store_history PRIVATE PkgConfig::ZLIB)
 target_compile_definitions(test_store_history PRIVATE VERSION1="${CMAKE_SOURCE_DIR}/tests/data/store_version1.db.gz")
 
 # A million runs and how long questions about them take; never part of a test run: ninja history_generate history_bench.
+# bench/http_bench.py asks the daemon the same over HTTP.
 foreach(program IN ITEMS generate bench)
   add_executable(history_${program} EXCLUDE_FROM_ALL bench/bench_run.c bench/bench_run.h)
   target_link_libraries(history_${program} PRIVATE rl_db PkgConfig::SQLITE PkgConfig::JANSSON)

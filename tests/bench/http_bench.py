@@ -6,13 +6,14 @@
     bin/history_generate --database /tmp/1m.db               # a million: some 8 minutes and 7 GB
     tests/bench/http_bench.py --bin build/bin /tmp/100k.db /tmp/1m.db
 
-For each database, on a copy of it beside it: one client on one keep-alive connection times every kind of request, while
-a job is posted every 4 s by another, is measured by replay and stored as any job. The copy's answers are asked for twice
-first: the cache is warm. Printed for each kind, in ms: p50, p99 and longest time from the first byte sent to the last byte received;
-p50 and p99 of the CPU time that the daemon took (/proc/PID/schedstat; on a machine shared with others that is what to judge by);
-the largest answer. With two databases then the second's figures over the first's, of kinds whose answers are as large.
-At the end the daemon's memory, and what storing a run costs it. Exit 1 when a kind is over --limit ms at p99, or its
-p50 of CPU time grew by more than 2 between two databases with answers as large.
+Each database is copied beside itself and gets a daemon of its own. One client on one keep-alive connection times every kind
+of request, first some that do not count: the cache is warm. Meanwhile another posts a job every 4 s, which is measured by replay and
+stored as any job. With two databases each kind is asked of one and then of the other, so that a machine that changes its speed
+changes both. Printed in ms: p50, p99 and longest time from the first byte sent to the last byte received; p50 and p99 of the
+CPU time that the daemon took (/proc/PID/schedstat; on a machine that others use too, that is what to judge by: --cpu); the mean
+answer's bytes; and the second database's p50, p50 of CPU time and bytes over the first's. At the end the daemons' memory, and
+what a job costs them. Exit 1 when a kind is over --limit ms at p99, or its p50 of CPU time grew by more than 2, or by more
+than 2 for as many bytes.
 
 The times of the client's own code are in the figures: some 0.1 ms, and 0.1 ms per 200 kB."""
 import argparse
@@ -106,7 +107,7 @@ class Daemon:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("ROOFLINED_")}
         self.process = subprocess.Popen(
             [options.bin / "rooflined", "--listen", "127.0.0.1:0", "--database", self.database, "--measure-exec",
-             options.bin / "roofline-measure", "--replay", options.replay, "--open-loopback"],
+             options.bin / "roofline-measure", "--replay", options.replay, "--open-loopback", "--idle-timeout", "600"],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log, env=environment, cwd=directory)
         log.close()
         self.pid, self.port = self.process.pid, None
@@ -144,11 +145,16 @@ class Storer(threading.Thread):
 
     def __init__(self, port, every_s):
         super().__init__(daemon=True)
-        self.client, self.every_s, self.posted, self.refused, self.over = Client(port), every_s, 0, 0, threading.Event()
+        self.port, self.every_s, self.posted, self.refused = port, every_s, 0, 0
+        self.over, self.active = threading.Event(), threading.Event()
 
     def run(self):
-        while not self.over.wait(self.every_s):
-            _, status, _ = self.client.ask("/api/v1/jobs", "POST", b'{"suite":"verify","sizes":"course"}')
+        last = time.monotonic()
+        while not self.over.wait(0.05):
+            if not self.active.is_set() or time.monotonic() - last < self.every_s:
+                continue
+            last = time.monotonic()
+            _, status, _ = Client(self.port).ask("/api/v1/jobs", "POST", b'{"suite":"verify","sizes":"course"}')
             self.posted += status == 202
             self.refused += status != 202
 
@@ -283,7 +289,7 @@ def quantile(ascending, q):
 
 
 def measure(daemon, client, make, rounds):
-    took, cpu, largest, statuses = [], [], 0, set()
+    took, cpu, total, statuses = [], [], 0, set()
     for i in range(-WARM_UP, rounds):
         path = make()
         before = daemon.cpu_s()
@@ -295,11 +301,11 @@ def measure(daemon, client, make, rounds):
         if i >= 0:
             took.append(seconds * 1000)
             cpu.append((after - before) * 1000)
-            largest = max(largest, len(body))
+            total += len(body)
     took.sort()
     cpu.sort()
     return {"p50": quantile(took, .5), "p99": quantile(took, .99), "max": took[-1], "cpu p50": quantile(cpu, .5),
-            "cpu p99": quantile(cpu, .99), "bytes": largest, "status": "/".join(map(str, sorted(statuses)))}
+            "cpu p99": quantile(cpu, .99), "bytes": total // rounds, "status": "/".join(map(str, sorted(statuses)))}
 
 
 def storing_cost(daemon, client, seconds):
@@ -323,57 +329,77 @@ def storing_cost(daemon, client, seconds):
 HEAD = ("p50", "p99", "max", "cpu p50", "cpu p99")
 
 
-def bench(options, database, first):
-    figures, failed = {}, []
-    with contextlib.ExitStack() as stack:
+class Session:
+    """A daemon on a copy of a database, its client and what to ask it."""
+
+    def __init__(self, options, database, stack):
         directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="http-bench-", dir=database.resolve().parent))
-        daemon = Daemon(options, database, directory)
-        stack.callback(daemon.stop)
-        client, rng = Client(daemon.port), random.Random(7)
-        world = World(client, rng)
+        self.daemon = Daemon(options, database, directory)
+        stack.callback(self.daemon.stop)
+        self.client, self.name = Client(self.daemon.port), database.name
+        self.world = World(self.client, random.Random(7))
         print("%s: %.0f MB, newest run %d, started in %.1f s; one device has %.0f percent of the runs" % (
-            database, database.stat().st_size / 1e6, world.newest_run, daemon.started_s, 100 * world.share))
-        if options.profile:
-            input("daemon %d; Enter goes on " % daemon.pid)
-        storer = Storer(daemon.port, options.every) if options.every > 0 else None
-        if storer:
-            storer.start()
-        print("%-36s%9s%9s%9s%9s%9s%9s  %s" % (("ms",) + HEAD + ("bytes", "status" + ("   p50 x  cpu p50 x  bytes x" if first else ""))))
-        for name, make in kinds(world):
-            if options.only not in name:
-                continue
-            row = figures[name] = measure(daemon, client, make, options.rounds)
-            line = "%-36s%9.2f%9.2f%9.2f%9.2f%9.2f%9d  %-7s" % ((name,) + tuple(row[key] for key in HEAD) + (row["bytes"], row["status"]))
-            if row["cpu p99" if options.cpu else "p99"] > options.limit:
-                failed.append("%s: %.1f ms" % (name, row["cpu p99" if options.cpu else "p99"]))
-            if first and name in first:
-                old = first[name]
-                larger = row["bytes"] / max(old["bytes"], 1)
-                line += "%8.2f%11.2f%9.2f" % (row["p50"] / old["p50"], row["cpu p50"] / old["cpu p50"], larger)
-                if row["cpu p50"] > 2 * old["cpu p50"] * max(larger, 1):
-                    failed.append("%s: %.2f x the CPU time" % (name, row["cpu p50"] / old["cpu p50"]))
-            print(line, flush=True)
-        if storer:
-            storer.over.set()
-            storer.join()
-            done = sum(1 for job in client.json("/api/v1/jobs?limit=200&state=done")["items"]
-                       if int(job["run"] or 0) > world.newest_run)
-            print("%d jobs posted meanwhile, %d refused, %d of the newest 200 jobs are theirs and done" % (storer.posted, storer.refused, done))
-        costs = [storing_cost(daemon, client, 30) for _ in range(3)]
-        print("a job costs the daemon %s ms of CPU; a small request waited at most %.1f ms meanwhile (%s)" % (
-            ", ".join("%.0f" % cost[0] for cost in costs), max(cost[1] for cost in costs), costs[-1][2]))
-        print("memory, MiB: " + ", ".join("%s %.1f" % item for item in daemon.memory().items()))
-    return figures, failed
+            database, database.stat().st_size / 1e6, self.world.newest_run, self.daemon.started_s, 100 * self.world.share))
+        self.kinds = dict(kinds(self.world))
+        self.storer = Storer(self.daemon.port, options.every) if options.every > 0 else None
+        if self.storer:
+            self.storer.start()
+
+    def measure(self, name, rounds):
+        if self.storer:
+            self.storer.active.set()
+        figures = measure(self.daemon, self.client, self.kinds[name], rounds)
+        if self.storer:
+            self.storer.active.clear()
+        return figures
+
+    def finish(self):
+        if self.storer:
+            self.storer.over.set()
+            self.storer.join()
+        costs = [storing_cost(self.daemon, self.client, 30) for _ in range(3)]
+        done = sum(1 for job in self.client.json("/api/v1/jobs?limit=200&state=done")["items"] if int(job["run"] or 0) > self.world.newest_run)
+        print("%s: %d jobs posted meanwhile, %d refused, %d done with those after; a job costs the daemon %s ms of CPU, and a small request "
+              "waited at most %.1f ms" % (self.name, self.storer.posted if self.storer else 0, self.storer.refused if self.storer else 0, done,
+                                          ", ".join("%.0f" % cost[0] for cost in costs), max(cost[1] for cost in costs)))
+        print("%s: memory in MiB: %s" % (self.name, ", ".join("%s %.1f" % item for item in self.daemon.memory().items())))
+
+
+def judge(options, name, rows):
+    """The table's last columns, and what is wrong with the figures."""
+    key, wrong, text = "cpu p99" if options.cpu else "p99", [], ""
+    for row in rows:
+        if row[key] > options.limit:
+            wrong.append("%s: %.1f ms" % (name, row[key]))
+    if len(rows) == 2:
+        ratios = [rows[1][column] / max(rows[0][column], 1e-9) for column in ("p50", "cpu p50", "bytes")]
+        text = "%8.2f%11.2f%9.2f" % tuple(ratios)
+        if ratios[1] > 2 * max(ratios[2], 1):
+            wrong.append("%s: %.2f x the CPU time" % (name, ratios[1]))
+    return text, wrong
 
 
 def main():
-    options = arguments()
-    figures, failed = None, []
-    for database in options.database:
-        figures, wrong = bench(options, database, figures)
-        failed += wrong
-    print("over the limit: " + "; ".join(failed) if failed else "all within %g ms" % options.limit)
-    return 1 if failed else 0
+    options, wrong = arguments(), []
+    with contextlib.ExitStack() as stack:
+        sessions = [Session(options, database, stack) for database in options.database]
+        if options.profile:
+            input("daemon %s; Enter goes on " % ", ".join(str(session.daemon.pid) for session in sessions))
+        print("%-36s%9s%9s%9s%9s%9s%9s  status%s" % (("ms",) + HEAD + ("bytes", "    p50 x  cpu p50 x  bytes x" if len(sessions) == 2 else "")))
+        for name in sessions[0].kinds:
+            if options.only not in name or any(name not in session.kinds for session in sessions):
+                continue
+            rows = [session.measure(name, options.rounds) for session in sessions]
+            text, found = judge(options, name, rows)
+            wrong += found
+            for row in rows:
+                label, more = name if row is rows[0] else "", text if row is rows[-1] else ""
+                print("%-36s%9.2f%9.2f%9.2f%9.2f%9.2f%9d  %-7s%s" % ((label,) + tuple(row[key] for key in HEAD) + (row["bytes"], row["status"], more)))
+            sys.stdout.flush()
+        for session in sessions:
+            session.finish()
+    print("over the limit: " + "; ".join(wrong) if wrong else "all within %g ms" % options.limit)
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":
