@@ -46,10 +46,10 @@ struct store_trend_query {
 };
 /* A point is the eligible runs of a UTC day under one driver and CUDA version; its value is the median of the newest 24
  * of them ("used"). The noise band before a point: median +- 3 x 1.4826 x MAD of the baseline runs of the newest
- * days before it (5 to 128 runs, from 90 days before `since`). Baseline runs are all since the last accepted change,
- * but those of points outside of their band by at least 1 percent of its median: a change has to be accepted before it
- * becomes the baseline. Numbers have nine digits.
- * accepted: the accepted changes of these days, oldest first, with the whole note; runs of the source asked for.
+ * days before it (5 to 128 runs, from at most 90 days before `since`). Baseline runs are all since the last accepted
+ * change, but those of points outside of their band by at least 1 percent of its median: a change has to be accepted
+ * before it becomes the baseline. Numbers have nine digits. accepted: the accepted changes of these days, oldest first,
+ * with the whole note; runs of the source asked for.
  * {"device":{"id","name"},"kernel","state","metric","unit","suite","sizes","source","method_version","since","until",
  *  "accepted":[{"run","date","day","driver","cuda","note","principal","why":{}}],"points":[{"day","driver","cuda","newest_run","runs","used","median","min","max","band":{"low","median","high",
  *  "runs"}|null,"outside":bool|null,"accepted":bool,"why":{}}]} */
