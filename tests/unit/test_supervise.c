@@ -48,9 +48,8 @@ struct bench {
     struct supervise_start start;
     struct wire_request request;
     int lines, ended;
-    bool stop_at_progress;
-    int64_t stop_after_ms;  /* -1: never */
-    int64_t after_stuck_ms; /* how long the loop runs on after a stuck end */
+    bool stop_at_progress, stop_at_log;
+    int64_t after_stuck_ms; /* how long the loop runs on after a stuck end; the process is ended first */
     struct supervise_end end;
     pid_t pid;
     char *transcript;
@@ -67,7 +66,6 @@ static int set_up(void **state)
     snprintf(bench->socket, sizeof bench->socket, "%s.sock", bench->script);
     bench->listen_fd = -1;
     bench->request.probe = true;
-    bench->stop_after_ms = -1;
     bench->start = (struct supervise_start){.exec = FAKE_MEASURE, .replay = bench->script, .request = &bench->request};
     supervise_limits_default(false, 0, &bench->start.limits);
     *state = bench;
@@ -119,7 +117,7 @@ static int on_line(void *arg, const struct wire_line *line, struct rl_err *err)
     struct bench *bench = arg;
     (void)err;
     bench->lines++;
-    if (line->kind == WIRE_PROGRESS && bench->stop_at_progress)
+    if ((line->kind == WIRE_PROGRESS && bench->stop_at_progress) || (line->kind == WIRE_LOG && bench->stop_at_log))
         loop_timer_set(bench->loop, bench->stopper, 0);
     return 0;
 }
@@ -136,6 +134,9 @@ static void on_ended(void *arg, const struct supervise_end *end)
     free(bench->transcript);
     bench->transcript = rl_buf_take(&text);
     if (end->stuck) {
+        siginfo_t info;
+        assert_int_equal(kill(bench->served, SIGKILL), 0);
+        assert_int_equal(waitid(P_PID, (id_t)bench->served, &info, WEXITED | WNOWAIT), 0);
         loop_timer_set(bench->loop, bench->give_up, bench->after_stuck_ms);
         return;
     }
@@ -149,7 +150,7 @@ static void run(struct bench *bench)
     struct supervise_events events = {bench, on_line, on_ended};
     struct rl_err err = {0};
     loop_add_timer(bench->loop, GIVE_UP_MS, on_give_up, bench, &bench->give_up, NULL);
-    loop_add_timer(bench->loop, bench->stop_after_ms, on_stop, bench, &bench->stopper, NULL);
+    loop_add_timer(bench->loop, -1, on_stop, bench, &bench->stopper, NULL);
     if (supervise_start(bench->loop, &bench->start, &events, &bench->process, &err) != 0)
         fail_msg("%s", err.message);
     assert_int_equal(loop_run(bench->loop, NULL), 0);
@@ -292,10 +293,13 @@ static void more_progress_in_a_phase_gives_no_more_time(void **state)
     struct bench *bench = *state;
     bench->request = (struct wire_request){.job = "7", .sizes = "course", .warm = true, .kernel = {true}};
     bench->start.limits.kernels = 300;
-    ends(bench,
-         HELLO
-         "request\n" PROGRESS("kernels") "sleep 200\n" PROGRESS("kernels") "sleep 200\n" PROGRESS("counters") "hang\n",
-         "measure_timeout");
+    /* 5 s of progress: were each line to start the time again, the last phase would come */
+    char text[8192];
+    size_t at = (size_t)snprintf(text, sizeof text, HELLO "request\n");
+    for (int i = 0; i < 50; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at, PROGRESS("kernels") "sleep 100\n");
+    snprintf(text + at, sizeof text - at, PROGRESS("counters") "exit 0\n");
+    ends(bench, text, "measure_timeout");
     assert_non_null(strstr(bench->end.error.message, "Phase kernels"));
 }
 
@@ -311,8 +315,8 @@ static void term_ends_one_that_ignores_the_end_of_the_stream(void **state)
 {
     struct bench *bench = *state;
     bench->start.limits.exit_after_eof = 50;
-    bench->stop_after_ms = 100;
-    ends(bench, "ignore-eof\n" HELLO "request\nhang\n", "cancelled");
+    bench->stop_at_log = true;
+    ends(bench, "ignore-eof\n" HELLO "request\n" LOG("here") "hang\n", "cancelled");
     says(bench, "still there, sending TERM\n");
     says(bench, "ended by signal 15");
 }
@@ -322,8 +326,8 @@ static void kill_ends_one_that_ignores_term(void **state)
     struct bench *bench = *state;
     bench->start.limits.exit_after_eof = 50;
     bench->start.limits.exit_after_term = 50;
-    bench->stop_after_ms = 100;
-    ends(bench, "ignore-eof\nignore-term\n" HELLO "request\nhang\n", "cancelled");
+    bench->stop_at_log = true;
+    ends(bench, "ignore-eof\nignore-term\n" HELLO "request\n" LOG("here") "hang\n", "cancelled");
     says(bench, "sending KILL\n");
     says(bench, "ended by signal 9");
 }
@@ -494,8 +498,8 @@ static void over_a_socket_another_pid_in_hello_is_refused(void **state)
 static void over_a_socket_closing_ends_it(void **state)
 {
     struct bench *bench = *state;
-    bench->stop_after_ms = 150;
-    socket_ends(bench, HELLO "request\nhang\n", "cancelled");
+    bench->stop_at_log = true;
+    socket_ends(bench, HELLO "request\n" LOG("here") "hang\n", "cancelled");
     served_is_gone(bench);
 }
 
@@ -510,11 +514,11 @@ static void over_a_socket_silence_before_hello_is_a_timeout(void **state)
 static void over_a_socket_one_that_stays_is_stuck_and_told_once(void **state)
 {
     struct bench *bench = *state;
-    bench->stop_after_ms = 100;
+    bench->stop_at_log = true;
     bench->start.limits.exit_after_eof = 50;
     bench->start.limits.stuck = 150;
-    bench->after_stuck_ms = 600; /* meanwhile it leaves after all: no second end */
-    socket_ends(bench, "ignore-eof\n" HELLO "request\nsleep 500\n", "measure_stuck");
+    bench->after_stuck_ms = 100; /* it leaves after all: no second end */
+    socket_ends(bench, "ignore-eof\n" HELLO "request\n" LOG("here") "hang\n", "measure_stuck");
     assert_true(bench->end.stuck);
     served_is_gone(bench);
 }
