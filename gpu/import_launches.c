@@ -155,7 +155,7 @@ static int fill_launch(const struct import_table *t, struct import_launch *launc
 struct rl_count import_table_device(const struct import_table *t, enum import_value value, double factor)
 {
     const struct import_reading *reading = t != NULL ? t->device[value] : NULL;
-    double number;
+    double number = 0;
     if (reading == NULL)
         return (struct rl_count){0, "the imported files do not say"};
     if (value_of(t, reading, &number, NULL) != 0 || number * factor > 9e17)
