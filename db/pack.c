@@ -1,13 +1,11 @@
-/* Deflated text: what a run's document and a job's transcript are kept as. Inflating a document takes 0.2 ms with the
- * reading of its pages, from among a million runs (2026-11-29): too little for a cache of documents to pay. */
+/* Deflated text: what a job's transcript and a run's document (document.c) are kept as. Inflating a document takes 0.2
+ * ms with the reading of its pages, from among a million runs (2026-11-29): too little for a cache of documents to pay.
+ */
 #include "db/store_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
-
-/* Level 6 takes 1.2 ms for the 61 kB of a whole run and leaves 11.8 kB; level 9 leaves 11.6 (2026-11-29). */
-#define PACK_LEVEL 6
 
 int store_pack(const void *data, size_t size, struct packed *ret, struct rl_err *err)
 {

@@ -1,12 +1,10 @@
-/* Runs: stored once, whole, and given back as the bytes that were stored. */
+/* Runs: stored once, whole. Their documents are in document.c. */
 #include "db/store_internal.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/num.h"
 
 /* ---- storing ---- */
 
@@ -126,44 +124,6 @@ static int put_run(struct store *store, int64_t series, int64_t job_id, const st
     return rc;
 }
 
-/* The document with "id" and "job" as its first members. */
-static int put_document(struct store *store, int64_t id, int64_t job_id, const char *document, struct rl_err *err)
-{
-    struct rl_buf text;
-    struct packed packed;
-    struct stmt stmt;
-    int rc;
-
-    if (document[0] != '{' || document[1] != '"')
-        return rl_fail(err, RL_E_INTERNAL, NULL, "a run's document is no compact JSON object");
-    rl_buf_init(&text, STORE_DOCUMENT_MAX_BYTES);
-    rl_buf_printf(&text, "{\"id\":\"%lld\",\"job\":", (long long)id);
-    if (job_id != 0)
-        rl_buf_printf(&text, "\"%lld\",", (long long)job_id);
-    else
-        rl_buf_puts(&text, "null,");
-    rl_buf_puts(&text, document + 1);
-    if (text.failed) {
-        rl_buf_free(&text);
-        return rl_fail(err, RL_E_TOO_LARGE, NULL, "a run's document is longer than %d bytes", STORE_DOCUMENT_MAX_BYTES);
-    }
-    if (!rl_utf8_valid(text.data, text.len)) {
-        rl_buf_free(&text);
-        return rl_fail(err, RL_E_INTERNAL, NULL, "a run's document is not UTF-8");
-    }
-    rc = store_pack(text.data, text.len, &packed, err);
-    if (rc == 0) {
-        stmt = stmt_start(store, STMT_DOCUMENT_ADD);
-        stmt_int(&stmt, ":id", id);
-        stmt_int(&stmt, ":bytes", (int64_t)text.len);
-        stmt_blob(&stmt, ":deflated", packed.data, packed.size);
-        rc = stmt_run(&stmt, err, "storing a run's document");
-        free(packed.data);
-    }
-    rl_buf_free(&text);
-    return rc;
-}
-
 static int put_samples(struct store *store, int64_t id, const struct store_samples *samples, struct rl_err *err)
 {
     unsigned char blob[STORE_SAMPLES_MAX * 4];
@@ -200,7 +160,7 @@ int store_insert_run(struct store *store, int64_t job_id, const struct store_run
     assert(!sqlite3_get_autocommit(store->db));
     if (ensure_device(store, new->run, err) < 0 || put_series(store, new->run, &series, err) < 0 ||
         put_run(store, series, job_id, new->run, &id, err) < 0 ||
-        put_document(store, id, job_id, new->document, err) < 0)
+        store_put_document(store, id, job_id, new->document, err) < 0)
         return -1;
     for (size_t i = 0; i < new->sample_count; i++) {
         if (put_samples(store, id, &new->samples[i], err) < 0)
@@ -213,26 +173,6 @@ int store_insert_run(struct store *store, int64_t job_id, const struct store_run
 }
 
 /* ---- reading ---- */
-
-int store_run_document(struct store *store, int64_t id, struct rl_buf *out, struct rl_err *err)
-{
-    struct stmt stmt = stmt_start(store, STMT_DOCUMENT_GET);
-    size_t length = out->len;
-    int rc;
-
-    stmt_int(&stmt, ":id", id);
-    rc = stmt_step(&stmt, err, "reading a run");
-    if (rc == 0)
-        rc = rl_fail(err, RL_E_NOT_FOUND, NULL, "there is no run %lld", (long long)id);
-    else if (rc == 1) {
-        const void *deflated = sqlite3_column_blob(stmt.handle, 0);
-
-        rc = store_unpack(deflated, (size_t)sqlite3_column_bytes(stmt.handle, 0), sqlite3_column_int64(stmt.handle, 1),
-                          out, err);
-    }
-    stmt_end(&stmt);
-    return store_finish_text(out, length, rc, err);
-}
 
 static int check_run(struct store *store, int64_t id, struct rl_err *err)
 {

@@ -113,10 +113,23 @@ struct store_transition {
     const char *transcript;          /* stored when not NULL, in place of an earlier one; any bytes */
     const struct store_run_new *run; /* only running → done: stored in the same transaction */
 };
+/* A run's document as it is kept, deflated. Made apart from the store, so that the work that a large one is can be done
+ * on a thread beside it; storing it then is writing bytes. */
+struct store_document {
+    unsigned char *deflated; /* owned: a raw stream (RFC 1951) of all but the opening brace */
+    size_t size;             /* of the stream */
+    size_t bytes;            /* of its text */
+    uint32_t check;          /* Adler-32 of its text (RFC 1950) */
+};
+/* text: the whole run as compact JSON, without id and job, which the store adds as its first members. It is not kept.
+ * Touches its arguments alone: any thread may call it. RL_E_INTERNAL when text is no such object or no UTF-8,
+ * RL_E_TOO_LARGE over STORE_DOCUMENT_MAX_BYTES, RL_E_NO_MEMORY. Free with store_document_fini. */
+int store_document_make(const char *text, struct store_document *ret, struct rl_err *err);
+void store_document_fini(struct store_document *document); /* accepts a zeroed one */
+
 struct store_run_new {
     const struct rl_run *run;
-    const char
-        *document; /* the whole run as compact JSON, without id and job: the store adds them as its first members */
+    const struct store_document *document;
     const struct store_samples *samples;
     size_t sample_count;
 };

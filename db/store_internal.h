@@ -118,6 +118,8 @@ void json_put_time(struct rl_buf *out, int64_t ms);
 int store_finish_text(struct rl_buf *out, size_t length, int rc, struct rl_err *err);
 
 /* ---- pack.c: deflated text ---- */
+/* Level 6 takes 1.2 ms for the 61 kB of a whole run and leaves 11.8 kB; level 9 leaves 11.6 (2026-11-29). */
+#define PACK_LEVEL 6
 struct packed {
     unsigned char *data; /* free() */
     size_t size;
@@ -126,6 +128,11 @@ int store_pack(const void *data, size_t size, struct packed *ret, struct rl_err 
 /* Appends the text of so many bytes. What does not inflate to exactly these is RL_E_STORE_CORRUPT. */
 int store_unpack(const void *data, size_t size, int64_t bytes, struct rl_buf *out, struct rl_err *err);
 int store_add_functions(struct store *store, struct rl_err *err); /* deflated(X), for migrations */
+
+/* ---- document.c ---- */
+/* Inside a transaction: writes the document with "id" and "job" (0: null) as its first members. */
+int store_put_document(struct store *store, int64_t id, int64_t job_id, const struct store_document *document,
+                       struct rl_err *err);
 
 /* ---- by subject ---- */
 int store_write_device(struct store *store, const struct store_device *device,

@@ -39,6 +39,9 @@ static void *judge(void *arg)
     j->judged.rc = import_accept(j->lines, j->len, &j->expected, &j->run, &j->samples, &j->judged.err);
     if (j->judged.rc == 0)
         j->judged.rc = run_stored_make(j->run, &j->samples, &j->judged.stored, &j->judged.err);
+    /* here, not by the loop: megabytes take milliseconds to give back */
+    free(j->lines);
+    j->lines = NULL;
     (void)!write(j->ended_fd, &one, sizeof one);
     return NULL;
 }

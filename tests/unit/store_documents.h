@@ -14,7 +14,7 @@ static inline int64_t store_run(struct fixture *f, const struct rl_run *run, con
     json_t *object = rl_run_to_json(run);
     char *document = json_dumps(object, JSON_COMPACT);
     struct store_job_new job = new_job(run->device.id);
-    struct store_run_new new = {.run = run, .document = document};
+    struct store_run_new new = {.run = run, .document = document_of(f, document)};
     struct store_transition t = {.from = JOB_RUNNING, .to = JOB_DONE, .now_ms = T0 + 5000, .run = &new};
     int64_t id = 0;
 

@@ -25,6 +25,7 @@ struct fixture {
     char directory[64];
     char path[96];
     struct store *store;
+    struct store_document document; /* document_of's last */
     struct rl_err err;
 };
 
@@ -159,6 +160,7 @@ static inline int teardown(void **state)
     DIR *directory;
     struct dirent *entry;
 
+    store_document_fini(&f->document);
     store_close(f->store);
     directory = opendir(f->directory);
     while (directory != NULL && (entry = readdir(directory)) != NULL) {
@@ -232,6 +234,14 @@ static inline struct rl_run *make_run(const char *device, int64_t date_ms)
     return run;
 }
 
+/* The text as the store takes it, until the next call. */
+static inline const struct store_document *document_of(struct fixture *f, const char *text)
+{
+    store_document_fini(&f->document);
+    OK(f, store_document_make(text, &f->document, &f->err));
+    return &f->document;
+}
+
 /* Queues, runs and finishes a job with this run; 0 or -1. */
 static inline int finish_with(struct fixture *f, const struct store_run_new *new, int64_t *ret_run, int64_t *ret_job)
 {
@@ -245,7 +255,7 @@ static inline int finish_with(struct fixture *f, const struct store_run_new *new
 }
 static inline int64_t add_run(struct fixture *f, const struct rl_run *run)
 {
-    struct store_run_new new = {.run = run, .document = "{\"suite\":\"verify\"}"};
+    struct store_run_new new = {.run = run, .document = document_of(f, "{\"suite\":\"verify\"}")};
     int64_t id = 0, job = 0;
 
     OK(f, finish_with(f, &new, &id, &job));

@@ -47,7 +47,7 @@ static int operate_finish(struct fixture *f, int64_t *id)
     double times[256];
     struct store_samples samples[] = {{"vector_add", RL_WARM, 10, times, 256}, {"vector_add", RL_COLD, 1, times, 256}};
     struct rl_run *run = make_run(DEVICE_A, T0);
-    struct store_run_new new = {.run = run, .document = document, .samples = samples, .sample_count = 2};
+    struct store_run_new new = {.run = run, .samples = samples, .sample_count = 2};
     struct store_transition t = {
         .id = *id, .from = JOB_RUNNING, .to = JOB_DONE, .now_ms = T0, .run = &new, .transcript = "ok"};
     int rc;
@@ -57,6 +57,7 @@ static int operate_finish(struct fixture *f, int64_t *id)
     memset(document, 'x', sizeof document);
     memcpy(document, "{\"x\":\"", 6);
     memcpy(document + sizeof document - 3, "\"}", 3);
+    new.document = document_of(f, document);
     rc = store_job_transition(f->store, &t, NULL, &f->err);
     rl_run_free(run);
     return rc;

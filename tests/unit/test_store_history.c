@@ -293,7 +293,7 @@ static struct rl_run *parse_run(const char *text)
 static void add_run_of(struct fixture *f, const struct rl_run *run, const char *spec)
 {
     struct store_job_new job = new_job(run->device.id);
-    struct store_run_new new = {.run = run, .document = "{\"suite\":\"verify\"}"};
+    struct store_run_new new = {.run = run, .document = document_of(f, "{\"suite\":\"verify\"}")};
     struct store_transition t = {.from = JOB_RUNNING, .to = JOB_DONE, .now_ms = T0, .run = &new};
 
     job.spec = spec;

@@ -135,7 +135,7 @@ static int64_t job_in(struct fixture *f, enum job_state state)
 {
     struct store_job_new new = new_job(DEVICE_A);
     struct rl_run *run = make_run(DEVICE_A, T0);
-    struct store_run_new run_new = {.run = run, .document = "{\"suite\":\"verify\"}"};
+    struct store_run_new run_new = {.run = run, .document = document_of(f, "{\"suite\":\"verify\"}")};
     struct store_transition done = {.from = JOB_RUNNING, .to = JOB_DONE, .now_ms = T0, .run = &run_new};
     int64_t id = 0;
 
@@ -162,7 +162,7 @@ static void every_step_is_legal_or_refused(void **state)
     for (int from = 0; from < JOB_STATE_COUNT; from++) {
         for (int to = 0; to < JOB_STATE_COUNT; to++) {
             struct rl_run *run = make_run(DEVICE_A, T0);
-            struct store_run_new run_new = {.run = run, .document = "{\"suite\":\"verify\"}"};
+            struct store_run_new run_new = {.run = run, .document = document_of(f, "{\"suite\":\"verify\"}")};
             int64_t id = job_in(f, (enum job_state)from);
             struct store_transition t = {.id = id,
                                          .from = (enum job_state)from,
@@ -205,7 +205,7 @@ static void a_step_needs_what_belongs_to_it(void **state)
     int64_t id = add_job(f, DEVICE_A);
     struct store_transition t = {.id = id, .from = JOB_QUEUED, .to = JOB_FAILED, .now_ms = T0};
     struct rl_run *run = make_run(DEVICE_B, T0);
-    struct store_run_new run_new = {.run = run, .document = "{\"suite\":\"verify\"}"};
+    struct store_run_new run_new = {.run = run, .document = document_of(f, "{\"suite\":\"verify\"}")};
 
     FAILS(f, RL_E_INTERNAL, store_job_transition(f->store, &t, NULL, &f->err)); /* failed without a reason */
     OK(f, step(f, id, JOB_QUEUED, JOB_RUNNING));

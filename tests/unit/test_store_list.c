@@ -39,7 +39,7 @@ static struct rl_text version(const char *word)
 /* A run of an import: no job made it. */
 static int64_t add_import(struct fixture *f, const struct rl_run *run, int number)
 {
-    struct store_run_new new = {.run = run, .document = "{\"suite\":\"import\"}"};
+    struct store_run_new new = {.run = run, .document = document_of(f, "{\"suite\":\"import\"}")};
     char sha256[65];
     bool existing;
     int64_t id = 0;

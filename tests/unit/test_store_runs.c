@@ -36,7 +36,7 @@ static void a_run_comes_back_as_it_went_in(void **state)
     struct store_samples samples[] = {{"dram_copy", RL_WARM, 10, warm, 0},
                                       {"vector_add", RL_COLD, 1, cold, 256},
                                       {"vector_add", RL_WARM, 40, warm, 3}};
-    struct store_run_new new = {.run = run, .document = body, .samples = samples, .sample_count = 3};
+    struct store_run_new new = {.run = run, .document = document_of(f, body), .samples = samples, .sample_count = 3};
     int64_t id = 0, job = 0;
     struct store_job stored;
     char expected[512], *document;
@@ -86,6 +86,61 @@ static void a_run_comes_back_as_it_went_in(void **state)
     rl_run_free(run);
 }
 
+/* What cannot become a document is told before the store has to do with it. */
+static void a_document_that_is_none(void **state)
+{
+    struct fixture *f = *state;
+    struct store_document document = {0};
+    char *huge = malloc(STORE_DOCUMENT_MAX_BYTES + 1);
+
+    FAILS(f, RL_E_INTERNAL, store_document_make("{}", &document, &f->err)); /* nothing to put "id" before */
+    FAILS(f, RL_E_INTERNAL, store_document_make("", &document, &f->err));
+    FAILS(f, RL_E_INTERNAL, store_document_make("[1]", &document, &f->err));
+    FAILS(f, RL_E_INTERNAL, store_document_make("{\"a\":\"\xff\"}", &document, &f->err));
+    assert_non_null(huge);
+    memset(huge, ' ', STORE_DOCUMENT_MAX_BYTES);
+    memcpy(huge, "{\"", 2);
+    huge[STORE_DOCUMENT_MAX_BYTES] = '\0';
+    FAILS(f, RL_E_TOO_LARGE, store_document_make(huge, &document, &f->err));
+    assert_null(document.deflated);
+    store_document_fini(&document);
+    free(huge);
+}
+
+/* Of every kind of length: shorter than a window and longer, one that deflates and one that does not. */
+static void documents_of_any_size_come_back(void **state)
+{
+    static const size_t sizes[] = {5, 100, 32768, 65535, 65536, 300000, 2000000};
+    struct fixture *f = *state;
+    struct rl_run *run = make_run(DEVICE_A, T0);
+    uint32_t noise = 1;
+
+    for (size_t i = 0; i < 2 * sizeof sizes / sizeof *sizes; i++) {
+        size_t size = sizes[i / 2], head;
+        char *text = malloc(size + 1), *document;
+        struct store_run_new new = {.run = run};
+        int64_t id = 0, job = 0;
+
+        assert_non_null(text);
+        for (size_t at = 0; at < size; at++) {
+            noise = noise * 1664525 + 1013904223;
+            text[at] = i % 2 == 0 ? "{\"a\":1,"[at % 7] : (char)('#' + (noise >> 16) % 57);
+        }
+        memcpy(text, "{\"", 2);
+        text[size] = '\0';
+        new.document = document_of(f, text);
+        OK(f, finish_with(f, &new, &id, &job));
+        document = take_document(f, id);
+        head = strlen(document) - (size - 1);
+        assert_string_equal(document + head, text + 1);
+        assert_memory_equal(document, "{\"id\":\"", 7);
+        free(document);
+        free(text);
+    }
+    OK(f, store_check_integrity(f->store, &f->err));
+    rl_run_free(run);
+}
+
 static int count_all(struct fixture *f)
 {
     return (int)query_int(f, "SELECT (SELECT count(*) FROM run) + (SELECT count(*) FROM run_document) + "
@@ -100,7 +155,7 @@ static void a_run_that_cannot_be_stored_leaves_nothing(void **state)
     struct store_samples samples = {"vector_add", RL_WARM, 10, bad, 3};
     struct rl_run *run = make_run(DEVICE_A, T0);
     struct store_run_new new = {
-        .run = run, .document = "{\"suite\":\"verify\"}", .samples = &samples, .sample_count = 1};
+        .run = run, .document = document_of(f, "{\"suite\":\"verify\"}"), .samples = &samples, .sample_count = 1};
     int64_t id = 0, job = 0;
 
     FAILS(f, RL_E_INTERNAL, finish_with(f, &new, &id, &job));
@@ -115,11 +170,6 @@ static void a_run_that_cannot_be_stored_leaves_nothing(void **state)
     samples = (struct store_samples){"vector_add", RL_WARM, 10, many, 257};
     FAILS(f, RL_E_INTERNAL, finish_with(f, &new, &id, &job));
     new.sample_count = 0;
-    new.document = "{}"; /* nothing to put "id" before */
-    FAILS(f, RL_E_INTERNAL, finish_with(f, &new, &id, &job));
-    new.document = "{\"a\":\"\xff\"}";
-    FAILS(f, RL_E_INTERNAL, finish_with(f, &new, &id, &job));
-    new.document = "{\"suite\":\"verify\"}";
     run->ridge_flop_per_byte = rl_known(INFINITY);
     FAILS(f, RL_E_INTERNAL, finish_with(f, &new, &id, &job));
     run->ridge_flop_per_byte = rl_known(NAN);
@@ -174,7 +224,7 @@ static void the_file_itself_refuses_changes(void **state)
     struct store_samples samples = {"vector_add", RL_WARM, 10, times, 1};
     struct rl_run *run = make_run(DEVICE_A, T0);
     struct store_run_new new = {
-        .run = run, .document = "{\"suite\":\"verify\"}", .samples = &samples, .sample_count = 1};
+        .run = run, .document = document_of(f, "{\"suite\":\"verify\"}"), .samples = &samples, .sample_count = 1};
     int64_t id = 0, job = 0;
     sqlite3 *other = NULL;
     int before;
@@ -308,7 +358,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_STORE(a_run_comes_back_as_it_went_in),  WITH_STORE(a_run_that_cannot_be_stored_leaves_nothing),
         WITH_STORE(the_file_itself_refuses_changes), WITH_STORE(summaries_say_null_and_why),
-        WITH_STORE(devices_show_the_last_probe),
+        WITH_STORE(devices_show_the_last_probe),     WITH_STORE(a_document_that_is_none),
+        WITH_STORE(documents_of_any_size_come_back),
     };
 
     return cmocka_run_group_tests_name("store: runs and devices", tests, NULL, NULL);

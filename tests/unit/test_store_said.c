@@ -204,7 +204,7 @@ static void the_same_bytes_are_the_same_run(void **state)
                       two[] = "2222222222222222222222222222222222222222222222222222222222222222";
     struct fixture *f = *state;
     struct rl_run *run = sample_run_t4();
-    struct store_run_new new = {.run = run, .document = "{\"suite\":\"import\"}"};
+    struct store_run_new new = {.run = run, .document = document_of(f, "{\"suite\":\"import\"}")};
     struct rl_buf out;
     int64_t id = 0, again = 0;
     bool existing = true;
