@@ -64,6 +64,9 @@ export async function readiness({signal} = {}) {
 /** GET, as text. */
 export const getText = async (path, {signal} = {}) => read(await ask("GET", path, {signal}), "text");
 
+/** GET, as a Blob: for what is saved and may be large. */
+export const getBlob = async (path, {signal} = {}) => read(await ask("GET", path, {signal}), "blob");
+
 /** GET, as {body, etag, headers}: for what is written back with If-Match. */
 export async function getTagged(path, {signal} = {}) {
   const response = await ask("GET", path, {signal});

@@ -1,7 +1,11 @@
 // History, runs and trend in Chromium: what they show is what the API says, to the digits shown, on days of UTC in every zone.
 import assert from "node:assert/strict";
-import {launch, open} from "./browser.mjs";
+import {createHash} from "node:crypto";
+import {readFileSync, writeFileSync} from "node:fs";
+import {join} from "node:path";
+import {axe, launch, open} from "./browser.mjs";
 import {JSON_TYPE, start, submit} from "./daemon.mjs";
+import {importedKernelTests, t4Tests, tokenTests, versionTests} from "./history-rights.mjs";
 import {AFTER, BEFORE, HOSTILE, fillPast} from "./past.mjs";
 import {test, until} from "./suite.mjs";
 
@@ -173,11 +177,12 @@ async function runsTests(browser, daemon, past) {
     }
     await until("two runs", async () => (await page.locator("#runs tbody tr").count()) === 2);
     for (const kind of ["csv", "json"]) {
-      const href = await page.locator(".exports a", {hasText: kind.toUpperCase()}).getAttribute("href");
-      assert.deepEqual(Object.fromEntries(new URL(href, daemon.url).searchParams), changes);
-      const answer = await daemon.ask("GET", href);
-      assert.equal(answer.status, 200);
-      if (kind === "json") assert.equal(JSON.parse(answer.text).items.length, 2);
+      const [file] = await Promise.all([page.waitForEvent("download"), page.locator(".exports").getByRole("button", {name: kind.toUpperCase()}).click()]);
+      const asked = new URL(seen.requests.findLast((request) => request.url().includes(`/runs.${kind}`)).url());
+      assert.deepEqual(Object.fromEntries(asked.searchParams), changes);
+      const text = readFileSync(await file.path(), "utf8");
+      assert.equal(text, (await daemon.ask("GET", `${asked.pathname}${asked.search}`)).text);
+      if (kind === "json") assert.equal(JSON.parse(text).items.length, 2);
     }
     await page.locator("#runs form [name=driver]").fill("999.99");
     await page.locator("#runs form [name=driver]").blur();
@@ -335,12 +340,11 @@ async function acceptTests(browser, daemon, past) {
     const {items} = await json(daemon, `/api/v1/runs?device=${past.device}&driver=${AFTER}&since=${past.days.after[0]}&until=${next(past.days.after[0])}&source=measured,imported`);
     assert.deepEqual(await which.locator("option").evaluateAll((all) => all.map((option) => option.value)), items.map((run) => run.id).reverse());
     const run = items.at(-1).id;
-    await until("the note to be read", async () => (await page.locator(".accept-form [role=status]").count()) === 1);
     await page.locator(".accept-form textarea").fill(NOTE);
     const other = await daemon.ask("PUT", `/api/v1/runs/${run}/note`, {headers: JSON_TYPE, body: JSON.stringify({text: "seen", accepted: [{kernel: "matmul_naive", state: "warm"}]})});
     assert.equal(other.status, 200, other.text);
     await page.getByRole("button", {name: "Accept from this run on"}).click();
-    await page.locator(".accept-form .notice").waitFor();
+    await page.locator(".accept-said .notice").waitFor();
     assert.equal(await page.locator(".accept-form textarea").inputValue(), `seen\n${NOTE}`);
     await page.getByRole("button", {name: "Accept from this run on"}).click();
     await page.locator(".notice.good").waitFor();
@@ -354,19 +358,29 @@ async function acceptTests(browser, daemon, past) {
     assert.equal(await page.locator(".note-list .note-text").textContent(), `seen\n${NOTE}`);
     await done();
   });
-  await test("who may not write is told so, in words", async () => {
+  await test("who may not write is asked for a token in place; with the right one the change is accepted, and nothing written is lost", async () => {
     await daemon.stop(); // one daemon has the database at a time
-    const reader = await start({folder: daemon.folder, options: [], ready: false});
+    const file = join(daemon.folder, "tokens");
+    const line = (id, right, token) => `${id} ${right} ${createHash("sha256").update(token).digest("hex")}\n`;
+    writeFileSync(file, line("reader", "read", "r3ad") + line("sender", "submit", "s3nd"), {mode: 0o600});
+    const reader = await start({folder: daemon.folder, options: ["--token-file", file], ready: false});
     const {page, done} = await open(browser, {expected: [/40[13]/]});
-    await visit(page, reader, `view=trend&device=${past.device}&kernel=matmul_naive&state=cold`, ".trend-chart .point");
+    const query = `device=${past.device}&kernel=matmul_naive&state=cold`;
+    await visit(page, reader, `view=trend&${query}`, ".trend-chart .point");
     await page.getByRole("button", {name: "Accept this change"}).click();
     await page.locator(".accept-form textarea").fill("mine");
-    await until("the note to be read", async () => {
-      await page.getByRole("button", {name: "Accept from this run on"}).click();
-      return page.locator(".accept-form .notice.bad").count();
-    });
-    assert.match(await page.locator(".accept-form .notice.bad").innerText(), /token|right|operator/i);
-    assert.equal(await page.locator(".accept-form textarea").inputValue(), "mine");
+    await page.getByRole("button", {name: "Accept from this run on"}).click();
+    for (const [code, token] of [["unauthorized", "r3ad"], ["forbidden", "s3nd"]]) {
+      await page.locator(".accept-said .notice.bad", {hasText: code}).waitFor();
+      assert.deepEqual(await axe(page), []);
+      assert.equal(await page.locator(".accept-form textarea").inputValue(), "mine");
+      assert.equal(await page.evaluate(() => document.activeElement.type), "password");
+      await page.keyboard.type(token);
+      await page.keyboard.press("Enter");
+    }
+    await page.locator(".accepting .notice.good").waitFor();
+    const accepted = (await json(reader, `/api/v1/trend?${query}`)).accepted.at(-1);
+    assert.deepEqual([accepted.note, accepted.principal], ["mine", "token:sender"]);
     await done();
     await reader.stop();
   });
@@ -382,6 +396,10 @@ export async function historyTests() {
     await runsTests(browser, daemon, past);
     await trendTests(browser, daemon, past);
     await acceptTests(browser, daemon, past); // ends the daemon
+    await tokenTests(browser);
+    await versionTests(browser);
+    await importedKernelTests(browser);
+    await t4Tests(browser);
   } finally {
     await browser.close();
   }

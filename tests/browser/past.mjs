@@ -1,8 +1,9 @@
 // Runs of other days, drivers and devices, made from the recording under test and sent to the daemon as imports.
 import assert from "node:assert/strict";
 import {readFileSync} from "node:fs";
+import {dirname, join} from "node:path";
 
-const {RL_RECORDING} = process.env;
+const {RL_README, RL_RECORDING} = process.env;
 
 const CEILING = /^(dram_|fp32_)/;
 
@@ -56,6 +57,14 @@ export async function importForm(daemon, fields) {
 }
 
 export const importRecording = (daemon, past) => importForm(daemon, {recording: recordingOf(past)});
+
+/** The published record of a Tesla T4, an import for each of its entries by the entry's date; gives the runs, in the record's order. */
+export async function importT4(daemon) {
+  const record = readFileSync(join(dirname(RL_README), "deploy/records/t4.json"), "utf8");
+  const runs = [];
+  for (const {date} of JSON.parse(record).entries) runs.push(await importForm(daemon, {record, date}));
+  return runs;
+}
 
 const DAY_MS = 86400000;
 /** The UTC day so many days ago. */

@@ -1,7 +1,8 @@
 // What the views over many runs share: choosers whose values stand in the address, days of UTC, and which devices and drivers there are.
 import * as api from "../api.js";
 import {element} from "../dom.js";
-import {empty, problem} from "../parts.js";
+import {empty} from "../parts.js";
+import {refused} from "./refused.js";
 
 const DAY_MS = 86400000;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
@@ -70,12 +71,12 @@ export function watch(form, changed) {
 }
 
 /**
- * Keeps a place up to date: the function it gives loads anew and shows it; of several at once the last one counts. An error stands in the place, so that the choosers stay; a missing token is the frame's.
- * load(signal) gives the nodes to show.
+ * Keeps a place up to date: the function it gives loads anew and shows it; of several at once the last one counts. An error stands in the place, so that the choosers stay, and so does the form for a token.
+ * load(signal) gives the nodes to show; shown() is told when they stand in the place.
  */
-export function region(shell, place, load) {
+export function region(shell, place, load, shown = () => {}) {
   let at = 0;
-  return async () => {
+  const again = async () => {
     const mine = ++at;
     place.setAttribute("aria-busy", "true");
     let nodes;
@@ -83,14 +84,15 @@ export function region(shell, place, load) {
       nodes = await load(shell.signal);
     } catch (error) {
       if (error.name === "AbortError" || mine !== at) return;
-      if (error.status === 401) throw error;
       if (!(error instanceof api.ApiError)) throw error;
-      nodes = [problem(error)];
+      nodes = [refused(error, again)];
     }
     if (mine !== at || shell.signal.aborted) return;
     place.replaceChildren(...nodes);
     place.removeAttribute("aria-busy");
+    shown();
   };
+  return again;
 }
 
 /** The matrix of every source; of the newest month alone where all of it is over the daemon's limit. */
@@ -114,7 +116,11 @@ export async function knownDevices(signal) {
   return [...found.values()].sort((a, b) => (newest(a) < newest(b) ? 1 : newest(a) > newest(b) ? -1 : 0));
 }
 
-export const distinct = (values) => [...new Set(values.filter((value) => value !== null && value !== ""))];
+/** How the API is asked for runs whose driver or CUDA version is not known. */
+export const UNKNOWN = "unknown";
+
+/** Versions to choose from, each once; the unknown last. */
+export const distinct = (values) => [...new Set(values.filter((value) => value !== null && value !== "")), ...(values.includes(null) ? [UNKNOWN] : [])];
 
 /** Nothing has been measured at all: where to start. */
 export const nothingYet = (shell) => empty("No run yet", element("p", {}, "History begins with the first verification. ", element("a", {href: shell.link("jobs")}, "Start one")));

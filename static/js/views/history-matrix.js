@@ -1,7 +1,7 @@
 // The matrix device × driver × CUDA × day as a table of links: one stop of the Tab key, arrow keys inside.
 import {element} from "../dom.js";
 import {bdi} from "../parts.js";
-import {HISTORY_SOURCE, dayNumber, dayText, nextDay, shortId} from "./filters.js";
+import {HISTORY_SOURCE, UNKNOWN, dayNumber, dayText, nextDay, shortId} from "./filters.js";
 
 const GAP_DAYS = 4; // so many empty days and more in a row become one narrow column
 const CELLS_MAX = 20000; // of the table; more make the browser slow, so the newest days that fit are shown
@@ -21,7 +21,7 @@ export function columns(days) {
   return made;
 }
 
-const version = (row) => [row.driver ?? `unknown driver`, row.cuda === null ? "unknown CUDA" : `CUDA ${row.cuda}`];
+const version = (row) => [row.driver ?? "unknown driver", row.cuda === null ? "unknown CUDA" : `CUDA ${row.cuda}`];
 
 /** {device id: [{day, from: [drivers before], to: driver}]}: days on which a device ran a driver that it did not run on its day before. */
 export function driverChanges(rows) {
@@ -51,7 +51,7 @@ function cellWords(row, cell, isNew) {
 const shown = (number) => (number > 999 ? "999+" : String(number));
 
 function cellLink(shell, row, cell, state, isNew) {
-  const filters = {device: row.device.id, driver: row.driver, cuda: row.cuda, since: cell.day, until: nextDay(cell.day), source: state.source || HISTORY_SOURCE};
+  const filters = {device: row.device.id, driver: row.driver ?? UNKNOWN, cuda: row.cuda ?? UNKNOWN, since: cell.day, until: nextDay(cell.day), source: state.source || HISTORY_SOURCE};
   const counted = cell.counters === "counter-backed";
   const words = cellWords(row, cell, isNew);
   const large = counted ? shown(cell.counter_backed) : `${shown(cell.timed_only)}t`;

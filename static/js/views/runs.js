@@ -3,6 +3,7 @@ import * as api from "../api.js";
 import {element} from "../dom.js";
 import {button, empty, notice} from "../parts.js";
 import {HISTORY_SOURCE, SIZES, SUITES, chooser, dayInput, deviceLabel, distinct, field, knownDevices, nothingYet, read, region, suggested, watch} from "./filters.js";
+import {exports} from "./runs-export.js";
 import {Selection} from "./runs-selection.js";
 import {table} from "./runs-table.js";
 
@@ -20,18 +21,11 @@ function filterForm(state, devices) {
     field("Suite", chooser("suite", [["", "any"], ...SUITES], state.suite)),
     field("Sizes", chooser("sizes", [["", "any"], ...SIZES], state.sizes)),
     field("Source", chooser("source", [["", "any"], [HISTORY_SOURCE, "measured and imported"], ["measured", "measured here"], ["imported", "imported"], ["replayed", "replayed"]], state.source === "any" ? "" : state.source)),
-    field("Counters", chooser("counters", [["", "with or without"], ["counter-backed", "counter-backed"], ["timed-only", "timed only"]], state.counters)),
+    field("Counters", chooser("counters", [["", "any"], ["counter-backed", "counter-backed"], ["timed-only", "timed only"]], state.counters)),
     field("Outcome", chooser("outcome", [["", "ok"], ["refused", "refused"], ["partial", "partial"], ["any", "any"]], state.outcome === "ok" ? "" : state.outcome)),
     field("Since day (UTC)", dayInput("since", state.since)),
     field("Before day (UTC)", dayInput("until", state.until)),
     field("Rows", chooser("limit", LIMITS.map((limit) => [limit, limit]), state.limit || "50")));
-}
-
-/** All of the selection as a file. With a token a plain link would ask without it, so the page fetches it then. */
-function exportLinks(state) {
-  const filter = Object.fromEntries(FILTERS.map((name) => [name, state[name]]));
-  const one = (kind, text) => element("a", {href: api.address(`/api/v1/runs.${kind}`, filter), download: `rooflined-runs.${kind}`, class: "button"}, text);
-  return element("div", {class: "buttons exports", role: "group", "aria-label": "All runs of this selection as a file"}, element("span", {class: "hint"}, "All runs of this selection:"), one("csv", "CSV"), one("json", "JSON"));
 }
 
 function pages(shell, state, answer) {
@@ -68,7 +62,8 @@ export async function show(root, params, shell) {
       return [notice(null, element("p", {}, `${error.message} `, element("a", {href: shell.link("runs", {...state, cursor: ""})}, "Start with the newest runs")))];
     }
     if (answer.items.length === 0) return nothing(shell, state);
-    return [element("div", {class: "list-head"}, said(answer.items, state), exportLinks(state)), table(shell, answer.items, selection), pages(shell, state, answer)].filter(Boolean);
+    const file = exports(shell, Object.fromEntries(FILTERS.map((name) => [name, state[name]])));
+    return [element("div", {class: "list-head"}, said(answer.items, state), file.buttons), file.said, table(shell, answer.items, selection), pages(shell, state, answer)].filter(Boolean);
   });
   const form = filterForm(state, devices);
   form.append(button("Clear filters", () => { location.hash = shell.link("runs"); }, {class: "quiet"}));

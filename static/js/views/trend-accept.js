@@ -2,8 +2,9 @@
 import * as api from "../api.js";
 import {element} from "../dom.js";
 import {utc} from "../format.js";
-import {bdi, button, notice, problem} from "../parts.js";
-import {field, chooser, nextDay} from "./filters.js";
+import {bdi, button, notice} from "../parts.js";
+import {UNKNOWN, chooser, field, nextDay} from "./filters.js";
+import {refused} from "./refused.js";
 import {versionOf} from "./trend-words.js";
 
 const PAGES = 5;
@@ -11,7 +12,7 @@ const noteOf = (id) => `/api/v1/runs/${encodeURIComponent(id)}/note`;
 
 /** The good runs behind a point, oldest first. */
 async function runsOf(point, trend, signal) {
-  const query = {device: trend.device.id, suite: trend.suite, driver: point.driver, cuda: point.cuda, sizes: trend.sizes, since: point.day, until: nextDay(point.day), limit: 200};
+  const query = {device: trend.device.id, suite: trend.suite, driver: point.driver ?? UNKNOWN, cuda: point.cuda ?? UNKNOWN, sizes: trend.sizes, since: point.day, until: nextDay(point.day), limit: 200};
   if (trend.source !== "any") query.source = trend.source;
   const found = [];
   for (let page = 0, cursor = null; page < PAGES && (page === 0 || cursor); page++) {
@@ -24,10 +25,6 @@ async function runsOf(point, trend, signal) {
 
 const accepts = (note, trend) => note.accepted.some((item) => item.kernel === trend.kernel && item.state === trend.state);
 
-function conflict(error) {
-  return error.status === 412 ? notice(null, element("p", {}, "Somebody else wrote this run's note meanwhile. Their words have been added above yours; look at them, then accept again.")) : problem(error);
-}
-
 function already(note, trend) {
   const others = note.accepted.filter((item) => item.kernel !== trend.kernel || item.state !== trend.state);
   return others.length === 0 ? null : element("p", {class: "hint"}, `This run's note accepts already: ${others.map((item) => `${item.kernel} ${item.state}`).join(", ")}. That stays.`);
@@ -38,46 +35,50 @@ export async function acceptForm(shell, point, trend, place, done) {
   const close = button("Not now", () => place.replaceChildren(), {class: "quiet"});
   const title = element("h2", {tabindex: "-1"}, `Accept the change of ${point.day} UTC`);
   const body = element("div", {});
-  place.replaceChildren(element("section", {class: "accept card-like", "aria-label": "Accept a change"}, title,
-    element("p", {class: "lead"}, `From the chosen run on, ${trend.kernel} ${trend.state} is held against what follows, not against what was before (${versionOf(point)}). Say why, for those who ask later.`), body, close));
+  place.replaceChildren(element("section", {class: "accept", "aria-label": "Accept a change"}, title,
+    element("p", {class: "lead"}, `From the chosen run on, ${trend.kernel} ${trend.state} is held against what follows, not against what was before (${versionOf(point)}). Say why, for those who ask later.`), body));
+  body.replaceChildren(element("p", {class: "loading"}, "Loading the runs of that day …"), close);
   title.focus();
-  try {
-    const runs = await runsOf(point, trend, shell.signal);
-    if (runs.length === 0) throw new api.ApiError({code: "not_found", message: "No run of that day is there any more.", next_action: "Reload the trend."}, 404);
-    form(shell, runs, trend, body, done);
-  } catch (error) {
-    if (error.name === "AbortError") return;
-    body.replaceChildren(problem(error));
-  }
-}
-
-function form(shell, runs, trend, body, done) {
-  const which = chooser("run", runs.map((run) => [run.id, `run ${run.id}, ${utc(run.date)}`]), runs[0].id);
-  const text = element("textarea", {name: "text", rows: "3", maxlength: "4096", dir: "auto"});
-  const told = element("div", {role: "status"});
-  const save = element("button", {class: "primary"}, "Accept from this run on");
-  const made = element("form", {class: "accept-form"}, field("From which run on", which), field("Note", text), told, element("div", {class: "buttons"}, save));
-  let current = null;
-  const load = async (keep) => {
-    current = null;
-    const loaded = await api.getTagged(noteOf(which.value), shell);
-    const mine = text.value;
-    text.value = keep && mine !== loaded.body.text ? [loaded.body.text, mine].filter(Boolean).join("\n") : loaded.body.text;
-    current = loaded;
-    return already(loaded.body, trend);
-  };
-  const show = async (keep, before = null) => {
+  const begin = async () => {
     try {
-      const more = await load(keep);
-      told.replaceChildren(...[before, more].filter(Boolean));
+      const runs = await runsOf(point, trend, shell.signal);
+      if (runs.length === 0) throw new api.ApiError({code: "not_found", message: "No run of that day is there any more.", next_action: "Reload the trend."}, 404);
+      form(shell, runs, trend, body, close, done);
     } catch (error) {
-      if (error.name !== "AbortError") told.replaceChildren(...[before, problem(error)].filter(Boolean));
+      if (error.name === "AbortError") return;
+      body.replaceChildren(refused(error, begin), close);
     }
   };
-  which.addEventListener("change", () => show(false));
-  made.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    if (current === null) return;
+  await begin();
+}
+
+/** What is written here is kept: a note that is read afterwards goes above it. */
+const joined = (read, written, before) => (written === before || written === read ? read : [read, written].filter(Boolean).join("\n"));
+
+function form(shell, runs, trend, body, close, done) {
+  const which = chooser("run", runs.map((run) => [run.id, `run ${run.id}, ${utc(run.date)}`]), runs[0].id);
+  const text = element("textarea", {name: "text", rows: "3", maxlength: "4096", dir: "auto"});
+  const told = element("div", {class: "accept-said", role: "status"}); // outside of the form, since a token's form may be in it
+  const save = element("button", {class: "primary", disabled: true}, "Accept from this run on");
+  const made = element("form", {class: "accept-form"}, field("From which run on", which), field("Note", text), element("div", {class: "buttons"}, save, close));
+  let current = null;
+  let before = "";
+  const load = async (...above) => {
+    current = null;
+    save.disabled = true;
+    try {
+      const loaded = await api.getTagged(noteOf(which.value), shell);
+      text.value = joined(loaded.body.text, text.value, before);
+      before = loaded.body.text;
+      current = loaded;
+      save.disabled = false;
+      told.replaceChildren(...[...above, already(loaded.body, trend)].filter(Boolean));
+    } catch (error) {
+      if (error.name !== "AbortError") told.replaceChildren(...above, refused(error, () => load(...above)));
+    }
+  };
+  const put = async () => {
+    if (current === null || save.disabled) return;
     save.disabled = true;
     const {body: note, etag} = current;
     const accepted = accepts(note, trend) ? note.accepted : [...note.accepted, {kernel: trend.kernel, state: trend.state}];
@@ -86,14 +87,21 @@ function form(shell, runs, trend, body, done) {
       done(which.value);
     } catch (error) {
       if (error.name === "AbortError") return;
-      if (error.status === 412) await show(true, conflict(error));
-      else told.replaceChildren(conflict(error));
-    } finally {
       save.disabled = false;
+      if (error.status === 412) await load(notice(null, element("p", {}, "Somebody else wrote this run's note meanwhile. Their words have been added above yours; look at them, then accept again.")));
+      else {
+        told.replaceChildren(refused(error, put));
+        told.querySelector("input")?.focus();
+      }
     }
+  };
+  which.addEventListener("change", () => load());
+  made.addEventListener("submit", (event) => {
+    event.preventDefault();
+    put();
   });
-  body.replaceChildren(made);
-  show(false);
+  body.replaceChildren(made, told);
+  load();
 }
 
 /** The accepted changes of the trend with the notes that accepted them, newest first; null where there is none. */

@@ -1,0 +1,34 @@
+// All runs of a selection as a file. The page asks for it itself: a plain link would go without the token.
+import * as api from "../api.js";
+import {element} from "../dom.js";
+import {si} from "../format.js";
+import {button, download} from "../parts.js";
+import {refused} from "./refused.js";
+
+const KINDS = [["csv", "CSV"], ["json", "JSON"]];
+
+/** filter: members of the selection as the API has them. Gives {buttons, said}: said is where it is told how it went. */
+export function exports(shell, filter) {
+  const said = element("div", {class: "export-said", role: "status"});
+  let running = false;
+  const take = async (kind) => {
+    if (running) return;
+    running = true;
+    const name = `rooflined-runs.${kind}`;
+    said.replaceChildren(element("p", {class: "hint"}, `Reading all runs of the selection for ${name} …`));
+    try {
+      const file = await api.getBlob(api.address(`/api/v1/runs.${kind}`, filter), shell);
+      if (shell.signal.aborted) return;
+      download(name, file);
+      said.replaceChildren(element("p", {class: "hint"}, `Saved as ${name}, ${si(file.size, "B")}.`));
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      if (!(error instanceof api.ApiError)) throw error;
+      said.replaceChildren(refused(error, () => take(kind)));
+      said.querySelector("input")?.focus();
+    } finally {
+      running = false;
+    }
+  };
+  return {said, buttons: element("div", {class: "buttons exports", role: "group", "aria-label": "All runs of this selection as a file"}, element("span", {class: "hint"}, "All runs of this selection:"), ...KINDS.map(([kind, text]) => button(text, () => take(kind))))};
+}

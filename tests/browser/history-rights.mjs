@@ -1,0 +1,167 @@
+// History, runs and trend where tokens are in use, where versions are not known, and where only imports have a kernel.
+import assert from "node:assert/strict";
+import {createHash} from "node:crypto";
+import {readFileSync, writeFileSync} from "node:fs";
+import {dirname, join} from "node:path";
+import {axe, open} from "./browser.mjs";
+import {start, temporary} from "./daemon.mjs";
+import {importForm, importT4} from "./past.mjs";
+import {test, until} from "./suite.mjs";
+
+const T4 = join(dirname(process.env.RL_README), "deploy/records/t4.json");
+const parameters = (href) => Object.fromEntries(new URLSearchParams(href.slice(href.indexOf("#") + 1)));
+const setToken = (page, token) => page.evaluate((text) => sessionStorage.setItem("rooflined-token", text), token);
+
+async function visit(page, daemon, fragment, ready) {
+  await page.goto(`${daemon.url}/#${fragment}`);
+  await page.locator(ready).first().waitFor();
+}
+
+const sha256 = (text) => createHash("sha256").update(text).digest("hex");
+
+/** The text of the file that the reader gets by what act does. */
+async function saved(page, act) {
+  const [file] = await Promise.all([page.waitForEvent("download"), act()]);
+  return {name: file.suggestedFilename(), text: readFileSync(await file.path(), "utf8")};
+}
+
+const giveToken = async (page, within, token) => {
+  await page.locator(within).getByLabel("Token").fill(token);
+  await page.keyboard.press("Enter");
+};
+
+export async function tokenTests(browser) {
+  const folder = temporary();
+  const file = join(folder, "tokens");
+  writeFileSync(file, `reader read ${sha256("r3ad")}\n`, {mode: 0o600});
+  const daemon = await start({folder, replay: null, ready: false, options: ["--token-file", file, "--open-loopback", "--measure-exec", "/bin/false"]});
+  const run = await importForm(daemon, {timings: '{"kernel":"vector_add","ms":0.05}\n', device: "card", driver: "595.84", cuda: "12.6", date: "2026-09-01", sizes: "course"});
+  await test("a selection as a file is asked for with the token; with one that is not known, the page asks for another and goes on", async () => {
+    const {page, seen, done} = await open(browser, {expected: [/401/]});
+    await page.addInitScript(() => { if (!sessionStorage.getItem("rooflined-token")) sessionStorage.setItem("rooflined-token", "r3ad"); });
+    await visit(page, daemon, "view=runs&device=card&sizes=course", "#runs tbody tr");
+    const wanted = Object.fromEntries(await Promise.all(["csv", "json"].map(async (kind) => [kind, (await daemon.ask("GET", `/api/v1/runs.${kind}?device=card&sizes=course`)).text])));
+    assert.ok(wanted.csv.includes("vector_add"));
+    const button = (kind) => page.locator(".exports").getByRole("button", {name: kind.toUpperCase()});
+    for (const kind of ["csv", "json"]) assert.deepEqual(await saved(page, () => button(kind).click()), {name: `rooflined-runs.${kind}`, text: wanted[kind]});
+    for (const request of seen.requests.filter((one) => one.url().includes("/api/v1/runs."))) assert.equal(await request.headerValue("Authorization"), "Bearer r3ad", request.url());
+    await setToken(page, "old");
+    await button("csv").click();
+    await page.locator(".export-said .notice.bad").waitFor();
+    assert.deepEqual(await axe(page), []);
+    assert.deepEqual(await saved(page, () => giveToken(page, ".export-said", "r3ad")), {name: "rooflined-runs.csv", text: wanted.csv});
+    await until("the form gone", async () => (await page.locator("form.token").count()) === 0);
+    await done();
+  });
+  await test("a token that is taken back meanwhile is asked for in place, and what was chosen stays", async () => {
+    for (const [view, control, value, ready] of [["runs", "sizes", "course", "#runs tbody tr"], ["history", "source", "imported", ".matrix a.cell"], ["trend&device=card&kernel=vector_add", "source", "imported", ".trend-chart .point"]]) {
+      const {page, done} = await open(browser, {expected: [/401/]});
+      await visit(page, daemon, `view=${view}&since=2026-08-01&until=2026-10-01`, ready);
+      await setToken(page, "old");
+      await page.locator(`.toolbar [name=${control}]`).selectOption(value);
+      await page.locator("article .notice.bad form.token").waitFor();
+      await giveToken(page, "article .notice.bad", "r3ad");
+      await page.locator(ready).first().waitFor();
+      assert.equal(await page.locator("form.token").count(), 0, view);
+      assert.equal(parameters(page.url())[control], value);
+      await done();
+    }
+  });
+  await test("an export that breaks off is told, and nothing is saved", async () => {
+    const {page, done} = await open(browser, {expected: [/ERR_/, /Failed to load/]});
+    await visit(page, daemon, "view=runs&device=card", "#runs tbody tr");
+    await page.route(/runs\.csv/, (route) => route.abort());
+    await page.locator(".exports").getByRole("button", {name: "CSV"}).click();
+    await page.locator(".export-said .notice.bad").waitFor();
+    await done();
+  });
+  assert.ok(run.id);
+  await daemon.stop();
+}
+
+export async function versionTests(browser) {
+  const daemon = await start({replay: null, ready: false, options: ["--open-loopback", "--measure-exec", "/bin/false"]});
+  const one = {timings: '{"kernel":"vector_add","ms":0.05}\n', device: "card", date: "2026-09-01", sizes: "course"};
+  const known = await importForm(daemon, {...one, driver: "595.84", cuda: "12.6"});
+  const unknown = await importForm(daemon, {...one, timings: '{"kernel":"vector_add","ms":0.06}\n'});
+  const half = await importForm(daemon, {...one, timings: '{"kernel":"vector_add","ms":0.07}\n', driver: "595.84"});
+  await test("a cell without a driver or a CUDA version opens its own runs and no others", async () => {
+    const {page, done} = await open(browser);
+    for (const [driver, cuda, run] of [["unknown", "unknown", unknown], ["595.84", "unknown", half], ["595.84", "12.6", known]]) {
+      await visit(page, daemon, "view=history&since=2026-08-01&until=2026-10-01", ".matrix a.cell");
+      const cell = page.locator(`.matrix a.cell[href*="driver=${driver}&cuda=${cuda}&"]`);
+      assert.equal(await cell.count(), 1, `${driver} ${cuda}`);
+      await cell.click();
+      await page.locator("#runs tbody tr").first().waitFor();
+      assert.deepEqual(await page.locator("#runs tbody tr").evaluateAll((all) => all.map((tr) => tr.dataset.run)), [run.id]);
+      assert.deepEqual([await page.locator("[name=driver]").inputValue(), await page.locator("[name=cuda]").inputValue()], [driver, cuda]);
+    }
+    await done();
+  });
+  await daemon.stop();
+}
+
+const MARKUP = "<img src=x onerror=alert(1)>";
+const LONG = `void gemm<float, ${"Tile<64, 64>, ".repeat(14)}(int)1>(T1 *)`;
+
+export async function importedKernelTests(browser) {
+  const daemon = await start({replay: null, ready: false, options: ["--open-loopback", "--measure-exec", "/bin/false"]});
+  const lines = (factor) => [["saxpy", 1.5], [MARKUP, 2.5], [LONG, 3.5]].map(([kernel, ms]) => `${JSON.stringify({kernel, ms: ms * factor})}\n`).join("");
+  const days = ["2026-09-01", "2026-09-02", "2026-09-03"];
+  for (const [i, date] of days.entries()) await importForm(daemon, {timings: lines(1 + i / 100), device: "card", driver: "595.84", cuda: "12.6", date});
+  await importForm(daemon, {timings: '{"kernel":"vector_add","ms":0.05}\n', device: "other", driver: "595.84", cuda: "12.6", date: days[0], sizes: "course"});
+  await test("a trend's rows include those that only imports of the device have, with the suite and sizes that they are in", async () => {
+    const {page, done} = await open(browser);
+    await visit(page, daemon, "view=trend&device=card&since=2026-08-01&until=2026-10-01", ".empty");
+    const options = () => page.locator("[name=kernel] optgroup").evaluateAll((all) => Object.fromEntries(all.map((group) => [group.label, [...group.children].map((option) => option.value)])));
+    assert.deepEqual((await options())["in imports of this device"].toSorted(), [MARKUP, "saxpy", LONG].toSorted());
+    for (const kernel of ["saxpy", MARKUP, LONG]) {
+      await page.locator("[name=kernel]").selectOption(kernel);
+      await until(kernel, async () => (await page.locator(".trend-title").count()) === 1 && (await page.locator(".trend-title").innerText()).startsWith(kernel));
+      const query = new URLSearchParams({device: "card", kernel, suite: "import", sizes: "other", state: "warm", since: "2026-08-01", until: "2026-10-01"});
+      const {points} = (await daemon.ask("GET", `/api/v1/trend?${query}`)).json;
+      assert.equal(points.length, days.length);
+      assert.deepEqual(await page.locator(".trend-table tbody tr").evaluateAll((all) => all.map((tr) => tr.dataset.day)), days.toReversed());
+      const {suite, sizes, state} = parameters(page.url());
+      assert.deepEqual([suite, sizes, state], ["import", "other", "warm"]);
+    }
+    assert.equal(await page.locator("main img").count(), 0);
+    assert.deepEqual(await axe(page), []);
+    await page.reload();
+    await page.locator(".trend-chart .point").first().waitFor();
+    assert.ok((await page.locator(".trend-title").innerText()).startsWith(LONG));
+    await page.locator("[name=kernel]").selectOption("vector_add"); // back to a row of the suite
+    await until("the suite's own", () => { const {suite, sizes} = parameters(page.url()); return suite === undefined && sizes === "course"; });
+    await page.locator("[name=device]").selectOption("other");
+    await page.locator(".trend-chart .point").first().waitFor();
+    assert.deepEqual(Object.keys(await options()), ["kernels", "ceilings"]);
+    await done();
+  });
+  await daemon.stop();
+}
+
+export async function t4Tests(browser) {
+  const daemon = await start({replay: null, ready: false, options: ["--open-loopback", "--measure-exec", "/bin/false"]});
+  const {entries} = JSON.parse(readFileSync(T4, "utf8"));
+  const runs = await importT4(daemon);
+  await test("the published T4 record: one cell counter-backed, one timed only, and its ten ratios as printed", async () => {
+    const {page, done} = await open(browser);
+    await visit(page, daemon, `view=history&device=${runs[0].device.id}&since=${entries[0].date}&until=2026-10-01`, ".matrix a.cell");
+    const cells = await page.locator(".matrix a.cell").evaluateAll((all) => all.map((a) => ({text: a.textContent, kind: a.classList.contains("counted") ? "counter-backed" : "timed-only", label: a.getAttribute("aria-label"), row: a.closest("tr").querySelector("th").textContent})));
+    assert.deepEqual(cells.map(({text, kind, row}) => [text, kind, row]), [["1", "counter-backed", "595.84 CUDA 12.6"], ["1t", "timed-only", "580.173.02 CUDA 13.0"]]);
+    cells.forEach(({label}, i) => assert.ok(label.includes(`${entries[i].date} UTC`), label));
+    const told = await page.locator(".said").innerText();
+    for (const part of ["2 good runs of 1 device under 2 drivers", "1 with counters, 1 timed only", "on 2 days"]) assert.ok(told.includes(part), told);
+    await page.locator(".matrix a.counted").click();
+    await page.locator("#runs tbody tr").first().waitFor();
+    assert.deepEqual(await page.locator("#runs tbody tr").evaluateAll((all) => all.map((tr) => tr.dataset.run)), [runs[0].id]);
+    assert.equal(await page.locator("#runs tbody .mark").innerText(), "Imported");
+    await page.locator("#runs tbody th a").click();
+    await page.locator("#run table tbody tr").first().waitFor();
+    const column = await page.locator("#run table thead th").evaluateAll((all) => all.findIndex((th) => th.textContent.startsWith("DRAM/ask")));
+    const shown = await page.locator("#run table tbody tr[data-kernel]").evaluateAll((all, at) => all.map((tr) => [tr.dataset.kernel, tr.cells[at].textContent]), column);
+    assert.deepEqual(shown, entries[0].rows.map((row) => [row.kernel, row.dram_per_ask.toFixed(4)]));
+    await done();
+  });
+  await daemon.stop();
+}
