@@ -25,7 +25,7 @@ function row(shell, point, of, chosen) {
 export function trendTable(shell, points, of, chosen) {
   const names = [["day (UTC)", "words"], ["driver", "words"], ["CUDA", "words"], ["median", null], ["least to most", null], ["runs", null], ["band before it", null], ["against its middle", null], ["", "words"], ["newest run", "words"]];
   const head = element("tr", {}, ...names.map(([name, kind]) => element("th", {scope: "col", class: kind}, name === "" ? element("span", {class: "visually-hidden"}, "verdict") : name)));
-  const table = element("table", {class: "trend-table"}, element("caption", {}, `${of.name}; each point is the good runs of one day under one driver and CUDA version`), element("thead", {}, head),
+  const table = element("table", {class: "trend-table"}, element("caption", {}, element("span", {}, `${of.name}; each point is the good runs of one day under one driver and CUDA version`)), element("thead", {}, head),
     element("tbody", {}, ...[...points].reverse().map((point) => row(shell, point, of, chosen))));
   return element("div", {class: "scroll tall", role: "region", "aria-label": "Points of the trend", tabindex: "0"}, table);
 }

@@ -6,6 +6,7 @@ import {SIZES, SOURCES, SUITES, chooser, dayInput, deviceLabel, distinct, field,
 import {acceptForm, acceptedList} from "./trend-accept.js";
 import {SHAPES, trendChart} from "./trend-chart.js";
 import {trendKey, trendTable} from "./trend-table.js";
+import {importedUnits, settleUnit} from "./trend-units.js";
 import {METRICS, change, exact, kindOf, metricsOf, quantity, range, verdict} from "./trend-words.js";
 
 export const css = "/css/history.css";
@@ -27,11 +28,12 @@ function shape(kind) {
 
 function controls(state, devices, units) {
   const versions = devices.find((device) => device.id === state.device)?.versions ?? [];
-  const group = (label, kinds) => ({label, options: units.filter((unit) => kinds.includes(unit.kind)).map((unit) => [unit.id, unit.title])});
+  const group = (label, is) => ({label, options: units.filter(is).map((unit) => [unit.id, unit.label ?? unit.title])});
+  const groups = [group("kernels", (one) => one.kind === "kernel" && !one.suite), group("ceilings", (one) => one.kind !== "kernel"), group("in imports of this device", (one) => one.suite)];
   const unit = units.find((one) => one.id === state.kernel);
   return element("form", {class: "toolbar many", "aria-label": "Which trend"},
     field("Device", chooser("device", devices.map((device) => [device.id, deviceLabel(device, devices)]), state.device), {broad: true}),
-    field("Kernel or ceiling", chooser("kernel", [group("kernels", ["kernel"]), group("ceilings", ["memory_ceiling", "compute_ceiling"])], state.kernel), {broad: true}),
+    field("Kernel or ceiling", chooser("kernel", groups.filter(({options}) => options.length > 0), state.kernel), {broad: true}),
     field("Cache", chooser("state", STATES, state.state)),
     field("Quantity", chooser("metric", (unit ? metricsOf(unit) : Object.keys(METRICS)).map((metric) => [metric, METRICS[metric].name]), state.metric), {broad: true}),
     field("Suite", chooser("suite", [["", SUITES[0][1]], SUITES[1]], state.suite)),
@@ -95,50 +97,66 @@ function nothing(shell, state, trend) {
 }
 
 export async function show(root, params, shell) {
-  const [devices, {items: units}] = await Promise.all([knownDevices(shell.signal), api.get("/api/v1/kernels", shell)]);
+  const [devices, {items: catalogue}] = await Promise.all([knownDevices(shell.signal), api.get("/api/v1/kernels", shell)]);
   const title = element("h1", {}, "Trend");
   const head = [title, element("p", {class: "lead"}, "One quantity of one row over days, held against the noise of the runs before it.")];
   if (devices.length === 0) {
     root.replaceChildren(...head, nothingYet(shell));
     return null;
   }
-  const state = complete(params, devices, units);
+  const state = complete(params, devices, catalogue);
+  let units = catalogue;
+  let unitsOf = null; // the device whose imports' rows are among them
+  const unit = () => units.find((one) => one.id === state.kernel) ?? null;
   const place = element("div", {class: "trend-place"});
   const accepting = element("div", {class: "accepting"});
   const formPlace = element("div", {});
   let draw = null;
   const refresh = region(shell, place, async (signal) => {
     draw = null;
+    if (unitsOf !== state.device) await settleDevice(signal);
     const trend = await api.get(api.address("/api/v1/trend", state), {signal});
     shell.title(`${trend.kernel} ${trend.state}, trend`);
     if (trend.points.length === 0) return nothing(shell, state, trend);
-    const shown = body(shell, trend, units, accepted);
-    draw = shown.draw;
-    return shown.nodes;
-  });
+    const made = body(shell, trend, units, accepted);
+    draw = made.draw;
+    return made.nodes;
+  }, () => draw?.());
+  /** Which rows there are is the device's: a row that the other one does not have is left for one that it may have. */
+  async function settleDevice(signal) {
+    const [device, first, before] = [state.device, unitsOf === null, unit()];
+    const imported = await importedUnits(device, catalogue, signal);
+    if (device !== state.device) return;
+    [units, unitsOf] = [[...catalogue, ...imported], device];
+    if (before !== null && unit() === null) state.kernel = catalogue[0].id;
+    if (!first || state.suite === "") settleUnit(state, unit(), before);
+    settleMetric(state, units);
+    if (!first) shell.setParameters(state);
+    refill(formPlace.querySelector(":focus")?.name);
+  }
   async function accepted(point, trend) {
     await acceptForm(shell, point, trend, accepting, async (run) => {
       accepting.replaceChildren(notice("good", element("p", {role: "status"}, `Accepted from run ${run} on: the band begins anew there.`)));
       await refresh();
-      draw?.();
     });
   }
   const fill = () => {
     const form = controls(state, devices, units);
     watch(form, async (name, value) => {
+      const before = unit();
       state[name] = value;
+      if (name === "kernel") settleUnit(state, unit(), before);
       settleMetric(state, units);
       shell.setParameters(state);
       accepting.replaceChildren();
-      if (name === "device" || name === "kernel") refill(name);
+      if (name === "kernel") refill(name);
       await refresh();
-      draw?.();
     });
     formPlace.replaceChildren(form);
   };
   const refill = (name) => {
     fill();
-    formPlace.querySelector(`[name="${name}"]`).focus();
+    if (name) formPlace.querySelector(`[name="${name}"]`).focus();
   };
   fill();
   await refresh();
@@ -172,7 +190,7 @@ function body(shell, trend, units, accept) {
     if (width < 50) return;
     chart = trendChart(trend.points, of, width, (item) => choose(item.index));
     place.replaceChildren(chart ? chart.svg : empty("No value", element("p", {}, `No point has one: ${trend.points[0].why.median}.`)));
-    rules.textContent = chart && chart.rules.length > 0 ? `Changes: ${chart.rules.map((rule) => `${rule.x.toISOString().slice(0, 10)} ${rule.text}`).join("; ")}${chart.shortened ? "; only the first day of each driver is marked" : ""}.` : "";
+    rules.textContent = chart && chart.rules.length > 0 ? `Changes: ${chart.rules.map((rule) => `${rule.x.toISOString().slice(0, 10)} (UTC) to ${rule.text}`).join("; ")}${chart.shortened ? "; only the first day of each driver is marked" : ""}.` : "";
     chart?.chooseIndex(chosen);
   };
   const table = trendTable(shell, trend.points, of, (point) => {
@@ -183,7 +201,7 @@ function body(shell, trend, units, accept) {
   const only = element("input", {type: "checkbox"});
   only.addEventListener("change", () => table.classList.toggle("only-outside", only.checked));
   const mark = trend.source === "replayed" ? longMark({source: "replayed", recorded_at: null}) : null;
-  const title = element("h2", {class: "trend-title"}, `${unit?.title ?? trend.kernel}, ${trend.state}: ${of.name}`, element("span", {class: "second"}, bdi(trend.device.name), ` ${trend.sizes} sizes, `, bdi(trend.device.id)));
+  const title = element("h2", {class: "trend-title"}, bdi(unit?.title ?? trend.kernel), `, ${trend.state}: ${of.name}`, element("span", {class: "second"}, bdi(trend.device.name), `, ${trend.sizes} sizes `, element("span", {class: "device-id"}, bdi(trend.device.id))));
   const nodes = [title, mark, summary(trend, of),
     element("div", {class: "chart-and-list"}, element("figure", {class: "chart"}, place, trendKey(shape), rules), side), acceptedList(shell, trend),
     element("section", {}, element("div", {class: "list-head"}, element("h2", {}, "The same as a table"), element("label", {class: "check"}, only, " only points outside of their band")), table)];
