@@ -270,8 +270,8 @@ async function failing(browser) {
   await test("too many jobs: the button waits as long as the daemon asks", async () => {
     const daemon = await slow(12);
     const {page, done} = await open(browser, {expected: [/429/]});
-    await look(page, daemon);
     for (let i = 0; i < 32; i++) await daemon.ask("POST", "/api/v1/jobs", {headers: JSON_TYPE, body: '{"suite":"verify"}'});
+    await look(page, daemon);
     await press(page).click();
     await page.getByText("too_many_jobs").waitFor();
     await page.getByText(/The daemon asks to wait \d+ s/).waitFor();
@@ -289,6 +289,47 @@ async function failing(browser) {
     await done();
     await daemon.stop();
   });
+}
+
+/** The queue holds more jobs than a page of the list; the running one is the oldest. */
+async function longList(browser) {
+  const daemon = await slow(30);
+  for (let i = 0; i < 30; i++) await daemon.ask("POST", "/api/v1/jobs", {headers: JSON_TYPE, body: '{"suite":"verify"}'});
+  const row = (page, id) => page.locator(`#jobs tr[data-job="${id}"]`);
+  const count = (page) => page.locator("#jobs .job-list tbody tr").count();
+  await test("jobs beyond the first page of the list are kept up to date too", async () => {
+    const {page, done} = await open(browser);
+    await look(page, daemon);
+    assert.equal(await count(page), 20);
+    await page.getByRole("button", {name: "Show more"}).click();
+    await until("all rows", async () => (await count(page)) === 30);
+    await row(page, 1).getByRole("progressbar").waitFor();
+    await daemon.ask("DELETE", "/api/v1/jobs/1");
+    await row(page, 1).locator(".chip", {hasText: /^cancelled$/}).waitFor();
+    await row(page, 2).locator(".chip", {hasText: /^running$/}).waitFor();
+    await daemon.ask("DELETE", "/api/v1/jobs/7");
+    await row(page, 7).locator(".chip", {hasText: /^cancelled$/}).waitFor();
+    assert.equal(await count(page), 30);
+    await done();
+  });
+  await test("a list of one state loses jobs that leave it and gets those that come, beyond its first page too", async () => {
+    const {page, done} = await open(browser);
+    await look(page, daemon, "&state=queued");
+    await page.getByRole("button", {name: "Show more"}).click();
+    await until("the second page", async () => (await count(page)) === 27);
+    await daemon.ask("DELETE", "/api/v1/jobs/5");
+    await until("job 5 gone", async () => (await row(page, 5).count()) === 0);
+    assert.equal(await count(page), 26);
+    await page.getByLabel("State").selectOption("cancelled");
+    await row(page, 5).waitFor();
+    for (let id = 30; id > 10; id--) await daemon.ask("DELETE", `/api/v1/jobs/${id}`);
+    await until("a page of cancelled ones", async () => (await row(page, 11).count()) === 1);
+    await daemon.ask("DELETE", "/api/v1/jobs/6");
+    await row(page, 6).waitFor();
+    assert.deepEqual(await page.locator("#jobs .job-list tbody tr").evaluateAll((all) => all.map((tr) => tr.dataset.job)), (await jobs(daemon)).filter((job) => job.state === "cancelled").map((job) => job.id));
+    await done();
+  });
+  await daemon.stop();
 }
 
 async function interrupted(browser) {
@@ -398,6 +439,7 @@ export async function jobsTests() {
     await following(browser);
     await onceOnly(browser);
     await failing(browser);
+    await longList(browser);
     await interrupted(browser);
     await rights(browser);
     await everywhere(browser);

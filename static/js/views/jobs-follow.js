@@ -2,7 +2,8 @@
 import {get, getTagged, getText, run as getRun, seconds, send} from "../api.js";
 import {element} from "../dom.js";
 import {NONE, ratio, si} from "../format.js";
-import {bdi, button, chip, definitions, moment, notice, problem, runLink, scrolling} from "../parts.js";
+import {bdi, button, chip, definitions, moment, notice, runLink, scrolling} from "../parts.js";
+import {refused} from "./refused.js";
 import {CHIPS, countersTrouble, isOpen, phase, stateWord, what, who} from "./jobs-words.js";
 
 /** The bar and the words beside it; the same elements all the time, so that a screen reader hears only what is new. */
@@ -69,7 +70,7 @@ function predictions(found, titles) {
   const most = found.most_wrong.map((kernel) => titles.get(kernel) ?? kernel);
   return element("section", {class: "predictions"}, element("h3", {}, "Predictions"),
     element("p", {}, `${found.right} of ${found.scored} right${found.scored < found.predicted ? `; ${found.predicted - found.scored} could not be scored` : ""}.${most.length > 0 ? ` Furthest off: ${most.join(" and ")}.` : ""}`),
-    scrolling("Predictions", element("table", {}, element("caption", {}, "DRAM over asked bytes; near is 0.85 to 1.15"),
+    scrolling("Predictions", element("table", {}, element("caption", {}, element("span", {}, "DRAM over asked bytes; near is 0.85 to 1.15")),
       element("thead", {}, element("tr", {}, ...["kernel", "said", "found", "DRAM/ask", "cache", ""].map((text, i) => element(text ? "th" : "td", text ? {scope: "col", class: i === 3 ? null : "words"} : {}, text)))), element("tbody", {}, ...found.items.map(row)))));
 }
 
@@ -90,10 +91,10 @@ async function doneParts(job, titles, shell) {
   const [run, said] = await Promise.all([getRun(job.run, {signal: shell.signal}), Object.keys(job.predictions).length > 0 ? get(`/api/v1/runs/${job.run}/predictions`, {signal: shell.signal}) : null]);
   const copy = run.ceilings.find((c) => c.name === "dram_copy" && c.state === "warm") ?? run.ceilings.find((c) => c.name === "dram_copy");
   const fma = run.ceilings.find((c) => c.name === "fp32_fma");
-  const found = `copy ${si(copy?.value, "B/s")}, FMA ${si(fma?.value, "FLOP/s")}, ridge ${ratio(run.ridge_flop_per_byte)} FLOP/B`;
-  return [notice("good", element("p", {}, "Done: ", runLink(shell, run), `. ${found}.`)), ...shortcomings(run),
-    element("p", {class: "buttons"}, element("a", {class: "button", href: shell.link("run", {run: run.id})}, "Show the roofline"), element("a", {class: "button", href: `/api/v1/runs/${encodeURIComponent(run.id)}/table`}, "Its table as text")),
-    said ? predictions(said, titles) : null].filter(Boolean);
+  const found = `Copy ${si(copy?.value, "B/s")}, FMA ${si(fma?.value, "FLOP/s")}, ridge ${ratio(run.ridge_flop_per_byte)} FLOP/B`;
+  return [notice("good", element("p", {}, "Done: ", runLink(shell, run)), element("p", {}, `${found}.`)), ...shortcomings(run),
+    element("p", {class: "buttons"}, element("a", {class: "button", href: shell.link("run", {run: run.id})}, "Show the roofline")),
+    disclosure("Its table as text", `/api/v1/runs/${encodeURIComponent(run.id)}/table`, "It has no rows.", shell.signal), said ? predictions(said, titles) : null].filter(Boolean);
 }
 
 function badParts(job, anew) {
@@ -105,19 +106,19 @@ function badParts(job, anew) {
     element("p", {class: "buttons"}, button("Fill the form with the same", () => anew(job)))];
 }
 
-/** What the measuring process logged, read when it is opened; the ended job's does not change any more. */
-function transcript(id, signal) {
+/** A text of the API, read whenever it is opened. none: what to say where it is empty. */
+function disclosure(title, path, none, signal) {
   const place = element("div", {});
-  const box = element("details", {class: "transcript"}, element("summary", {}, "Transcript"), place);
-  box.addEventListener("toggle", async () => {
-    if (!box.open) return;
+  const box = element("details", {class: "transcript"}, element("summary", {}, title), place);
+  const read = async () => {
     try {
-      const text = await getText(`/api/v1/jobs/${encodeURIComponent(id)}/transcript`, {signal});
-      place.replaceChildren(element("pre", {class: "command", tabindex: "0", role: "region", "aria-label": "Transcript"}, text === "" ? "Nothing was logged so far." : text));
+      const text = await getText(path, {signal});
+      place.replaceChildren(element("pre", {class: "command", tabindex: "0", role: "region", "aria-label": title}, text === "" ? none : text));
     } catch (error) {
-      if (!signal.aborted) place.replaceChildren(problem(error));
+      if (!signal.aborted) place.replaceChildren(refused(error, read));
     }
-  });
+  };
+  box.addEventListener("toggle", () => { if (box.open) read(); });
   return box;
 }
 
@@ -137,7 +138,7 @@ export function follow(id, {names, titles, shell, anew, changed}) {
     try {
       end.replaceChildren(...(job.state === "done" ? await doneParts(job, titles, shell) : badParts(job, anew)));
     } catch (error) {
-      if (!shell.signal.aborted) end.replaceChildren(problem(error), button("Try again", showEnd));
+      if (!shell.signal.aborted) end.replaceChildren(refused(error, showEnd), button("Try again", showEnd));
     }
   };
   const show = async (next) => {
@@ -164,17 +165,19 @@ export function follow(id, {names, titles, shell, anew, changed}) {
       throw error;
     }
   };
-  const cancel = cancelButtons(async () => {
+  const stop = async () => {
     trouble.replaceChildren();
     try {
       const {body} = await send("DELETE", `/api/v1/jobs/${encodeURIComponent(id)}`, null, {}, {signal: shell.signal});
       await show(body);
       title.focus();
     } catch (error) {
-      if (!shell.signal.aborted) trouble.replaceChildren(problem(error));
+      if (!shell.signal.aborted) trouble.replaceChildren(refused(error, stop));
       due = 0;
     }
-  });
-  const box = element("section", {class: "job", "aria-label": `Job ${id}`}, element("div", {class: "job-head"}, title, state), bar.box, cancel, trouble, end, about, transcript(id, shell.signal));
+  };
+  const cancel = cancelButtons(stop);
+  const box = element("section", {class: "job", "aria-label": `Job ${id}`}, element("div", {class: "job-head"}, title, state), bar.box, cancel, trouble, end, about,
+    disclosure("Transcript", `/api/v1/jobs/${encodeURIComponent(id)}/transcript`, "Nothing was logged so far.", shell.signal));
   return {id, box, title, tick, isOpen: () => job === null || isOpen(job)};
 }

@@ -6,7 +6,8 @@ import {bdi, chip, empty, pager, scrolling} from "../parts.js";
 import {CHIPS, STATES, age, isOpen, stateWord, what, who} from "./jobs-words.js";
 
 const PAGE = 20;
-
+const ANSWER_MOST = 200; // rows of one answer of the API
+const ANSWERS_MOST = 5; // of one reading; where more jobs than that are new, the list begins anew
 const NOTE = 120; // characters of a note; the followed job has it whole
 
 const short = (note) => ([...note].length <= NOTE ? note : `${[...note].slice(0, NOTE).join("")} …`);
@@ -20,10 +21,10 @@ function rowOf(id, {names, all, shell, choose}) {
     event.preventDefault(); // in place, so that a form half filled in stays
     choose(id);
   });
-  const cell = () => element("td", {class: "words"});
-  const [state, device, asked, sender, sent, result] = [cell(), cell(), cell(), cell(), cell(), cell()];
-  const row = element("tr", {"data-job": id}, element("th", {scope: "row"}, link), state, result, asked, device, sender, sent);
-  asked.classList.add("measures");
+  // The roles are said in full: a row that is laid out as a card would lose them.
+  const cell = (name) => element("td", {role: "cell", class: `words ${name}`});
+  const [state, device, asked, sender, sent, result] = ["job-state", "job-device", "measures", "job-sender", "job-sent", "job-run"].map(cell);
+  const row = element("tr", {role: "row", "data-job": id}, element("th", {role: "rowheader", scope: "row"}, link), state, result, asked, device, sender, sent);
   let text = null;
   return {row, show(job) {
     sent.replaceChildren(element("time", {datetime: job.created_at, title: job.created_at}, age(job.created_at)));
@@ -45,15 +46,15 @@ function rowOf(id, {names, all, shell, choose}) {
  */
 export function jobList(state, context) {
   const rows = new Map(); // id -> {row, show, job}
-  const body = element("tbody", {});
+  const body = element("tbody", {role: "rowgroup"});
   const heads = ["job", "state", "run", "measures", "GPU", "sent by", "sent"];
-  const table = scrolling("Jobs", element("table", {}, element("caption", {class: "visually-hidden"}, "Jobs, newest first"), element("thead", {}, element("tr", {}, ...heads.map((text) => element("th", {scope: "col", class: "words"}, text)))), body));
+  const table = scrolling("Jobs", element("table", {role: "table", "aria-label": "Jobs, newest first"}, element("thead", {role: "rowgroup"}, element("tr", {role: "row"}, ...heads.map((text) => element("th", {role: "columnheader", scope: "col", class: "words"}, text)))), body));
   const more = element("div", {});
   const none = empty(state === "" ? "No job yet" : `No job is ${state}`, element("p", {}, state === "" ? "Start a verification with the form; it shows up here." : "Other states may have some."));
   const box = element("div", {class: "job-list"}, table, none, more);
   let chosen = null;
 
-  const page = (cursor) => get(address("/api/v1/jobs", {state, limit: PAGE, cursor}), {signal: context.shell.signal});
+  const page = (cursor, limit = PAGE) => get(address("/api/v1/jobs", {state, limit, cursor}), {signal: context.shell.signal});
   const put = (items) => {
     for (const job of items) {
       if (!rows.has(job.id)) rows.set(job.id, rowOf(job.id, context));
@@ -87,12 +88,27 @@ export function jobList(state, context) {
     });
     more.replaceChildren(...[after].filter(Boolean));
   };
-  /** The first page as it is now: what is no longer in it, of the ids that it covers, has left this state. Where it has nothing in common with what stands here, what is older begins anew. */
+  /** The list as it is now from its newest job to the oldest row that may change yet: an open job may, an ended one stays as it is; a list of one state may get and lose jobs anywhere. */
+  const current = async () => {
+    const live = [...rows].filter(([, {job}]) => state !== "" || isOpen(job)).map(([id]) => BigInt(id));
+    const down = live.reduce((least, id) => (id < least ? id : least), live[0] ?? null);
+    const limit = Math.min(ANSWER_MOST, Math.max(PAGE, [...rows.keys()].filter((id) => down !== null && BigInt(id) >= down).length));
+    const first = await page(null, limit);
+    const all = {items: [...first.items], next: first.next, whole: true};
+    for (let answers = 1; all.next !== null && down !== null && BigInt(all.items.at(-1).id) > down; answers++) {
+      if (answers === ANSWERS_MOST) return {...first, whole: false};
+      const answer = await page(all.next, limit);
+      all.items.push(...answer.items);
+      all.next = answer.next;
+    }
+    return all;
+  };
+  /** What is no longer in the list, of the ids that were read, has left this state. Where nothing of it stands here yet, what is older begins anew. */
   const read = async () => {
-    const {items, next} = await page(null);
+    const {items, next, whole} = await current();
     const ids = new Set(items.map((job) => BigInt(job.id)));
     const oldest = next === null ? 0n : BigInt(items.at(-1).id);
-    const fresh = !items.some((job) => rows.has(job.id));
+    const fresh = !whole || !items.some((job) => rows.has(job.id));
     drop((id) => !ids.has(id) && (fresh || id >= oldest));
     const older = [...rows.keys()].some((id) => BigInt(id) < oldest);
     put(items);

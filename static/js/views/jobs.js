@@ -4,6 +4,7 @@ import {element} from "../dom.js";
 import {notice} from "../parts.js";
 import {follow} from "./jobs-follow.js";
 import {fill, jobForm} from "./jobs-form.js";
+import {refused} from "./refused.js";
 import {jobList, stateFilter} from "./jobs-list.js";
 import {STATES, draftOf} from "./jobs-words.js";
 
@@ -31,6 +32,7 @@ export async function show(root, params, shell) {
   const known = await facts(shell.signal);
   const titles = new Map(known.kernels.map((unit) => [unit.id, unit.title]));
   const [panel, listPlace, formPlace] = [element("div", {class: "job-side"}), element("div", {}), element("div", {class: "form-side"})];
+  const denied = element("div", {}); // a token that was taken back while the view stood
   let followed = null;
   let list = null;
   let ticks = 0;
@@ -42,7 +44,10 @@ export async function show(root, params, shell) {
     list.mark(id);
     panel.replaceChildren(followed.box);
     if (focus) followed.title.focus();
-    await followed.tick().catch((error) => panel.replaceChildren(notice("bad", element("p", {}, `Job ${id}: ${error.message}`), element("p", {class: "code"}, error.code ?? ""))));
+    await followed.tick().catch((error) => {
+      if (error.status === 404) followed = null;
+      panel.replaceChildren(element("h2", {}, `Job ${id}`), refused(error, () => choose(id)));
+    });
   };
   const build = () => formPlace.replaceChildren(jobForm({...known, shell, started: (job) => {
     again();
@@ -61,22 +66,30 @@ export async function show(root, params, shell) {
     list.mark(followed?.id ?? null);
     listPlace.replaceChildren(list.box);
   };
+  const relist = (state) => listed(state).catch((error) => listPlace.replaceChildren(refused(error, () => relist(state))));
   const wanted = STATES.includes(params.get("state")) ? params.get("state") : "";
   const filter = stateFilter(wanted, async (state) => {
     shell.setParameter("state", state);
-    await listed(state).catch((error) => listPlace.replaceChildren(notice("bad", element("p", {}, error.message))));
+    await relist(state);
   });
   await listed(wanted);
   build();
   root.replaceChildren(...[
     element("header", {class: "jobs-head"}, element("h1", {}, "Jobs"), element("a", {href: shell.link("import")}, "Import files of another measurement")),
     standing(known.ready),
+    denied,
     element("div", {class: "jobs"}, panel, formPlace,
       element("section", {class: "list-side", "aria-labelledby": "jobs-title"}, element("div", {class: "list-head"}, element("h2", {id: "jobs-title"}, "All jobs"), filter), listPlace)),
   ].filter(Boolean));
   if (params.get("job")) await choose(params.get("job"), false);
   shell.every(TICK_MS, async () => {
-    if (followed) await followed.tick();
-    if (ticks++ % (list.anyOpen() || followed?.isOpen() ? OPEN_TICKS : IDLE_TICKS) === 0) await list.read();
+    try {
+      if (followed) await followed.tick();
+      if (ticks++ % (list.anyOpen() || followed?.isOpen() ? OPEN_TICKS : IDLE_TICKS) === 0) await list.read();
+      denied.replaceChildren();
+    } catch (error) {
+      if (error.status === 401 && !denied.hasChildNodes()) denied.replaceChildren(refused(error, () => denied.replaceChildren()));
+      throw error;
+    }
   });
 }
