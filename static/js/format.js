@@ -4,21 +4,28 @@ export const NONE = "–";
 
 const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
 
-/** A fixed number of decimals, or a dash for what is not known. */
-export function fixed(value, decimals, unit = 1) {
-  return isNumber(value) ? (value / unit).toFixed(decimals) : NONE;
+/** value / 10^power with so many decimals, rounded once and from the number itself: a division before it would round too, and turn 1.005 G into 1.00. */
+function shifted(value, decimals, power) {
+  const exponent = Number(value.toExponential().split("e")[1]);
+  const digits = exponent - power + decimals + 1;
+  const [mantissa, rounded] = value.toExponential(digits > 0 ? digits - 1 : undefined).split("e");
+  return Number(`${mantissa}e${Number(rounded) - power}`).toFixed(decimals);
 }
 
-const PREFIXES = [[1e18, "E"], [1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"]];
+/** value / unit, a power of ten, with a fixed number of decimals, or a dash for what is not known. */
+export function fixed(value, decimals, unit = 1) {
+  return isNumber(value) ? shifted(value, decimals, Math.round(Math.log10(unit))) : NONE;
+}
+
+const PREFIXES = [[18, "E"], [15, "P"], [12, "T"], [9, "G"], [6, "M"], [3, "k"], [0, ""], [-3, "m"], [-6, "µ"], [-9, "n"]].map(([power, prefix]) => [Number(`1e${power}`), prefix, power]);
 
 /** At least three significant digits with an SI prefix: 4.27 TB/s, 338.7 GFLOP/s. */
 export function si(value, unit) {
   if (!isNumber(value)) return NONE;
   if (value === 0) return `0 ${unit}`;
   // 0.9995 and more of a prefix would be printed as 1000 of the one below
-  const [size, prefix] = PREFIXES.find(([size]) => Math.abs(value) >= 0.9995 * size) ?? PREFIXES.at(-1);
-  const scaled = value / size;
-  return `${scaled.toFixed(Math.abs(scaled) >= 99.95 ? 1 : 2)} ${prefix}${unit}`;
+  const [size, prefix, power] = PREFIXES.find(([size]) => Math.abs(value) >= 0.9995 * size) ?? PREFIXES.at(-1);
+  return `${shifted(value, Math.abs(value) >= 99.95 * size ? 1 : 2, power)} ${prefix}${unit}`;
 }
 
 /** An intensity: three significant digits at least, no exponent where people would not write one. */

@@ -27,7 +27,7 @@ for (const [name, run] of groups.filter(([name]) => !only || only.includes(name)
   try {
     await run();
   } catch (error) {
-    await test(`${name}: what the tests need`, () => { throw error; });
+    await test(`${name}: what the tests need`, () => { throw error; }, {always: true});
   }
 }
 await stopAll();

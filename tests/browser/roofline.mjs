@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import {axe, launch, open, overflow, scales, show, symbols} from "./browser.mjs";
 import {start, submit} from "./daemon.mjs";
+import {sameFigure, wrongDigit} from "./figures.mjs";
 import {test, until} from "./suite.mjs";
 
 export const ONE_RUN = /\/api\/v1\/runs\/\d+$/;
@@ -20,9 +21,7 @@ export async function checkTable(page, document, state) {
   document.kernels.forEach((row, i) => {
     assert.equal(rows[i][1], row.title);
     assert.deepEqual(rows[i].slice(2, 8), expectedCells(row, state), row.kernel);
-    const [number, prefix] = [Number.parseFloat(rows[i][8]), rows[i][8].split(" ")[1]];
-    const shown = number * {s: 1, ms: 1e-3, "µs": 1e-6, ns: 1e-9}[prefix];
-    assert.ok(Math.abs(shown / row[state].time_s.median - 1) < 0.005, `${row.kernel}: ${rows[i][8]} is not ${row[state].time_s.median}`);
+    sameFigure(rows[i][8], row[state].time_s.median, "s", `${row.kernel}, time`);
     assert.equal(rows[i][9], fixed(row[state].percent_of_roof, 1));
     assert.equal(rows[i][10], row[state].bound ?? "–");
   });
@@ -87,12 +86,12 @@ async function drawing(browser, daemon, document) {
   await test("the ceilings and the ridge are the API's", async () => {
     const {page, done} = await open(browser);
     await show(page, daemon.url);
-    const text = await page.locator("#summary").innerText();
+    const shown = await page.locator("#summary .value").allTextContents();
     const value = (name, state) => document.ceilings.find((c) => c.name === name && c.state === state).value;
-    assert.ok(text.includes(`${(value("dram_copy", "warm") / 1e12).toFixed(2)} TB/s`) || text.includes(`${(value("dram_copy", "warm") / 1e9).toFixed(1)} GB/s`), text);
-    assert.ok(text.includes(`${(value("fp32_fma", "warm") / 1e12).toFixed(2)} TFLOP/s`), text);
-    const ridge = Number(/([\d.]+) FLOP\/B/.exec(text)[1]);
-    assert.ok(Math.abs(ridge / document.ridge_flop_per_byte - 1) < 0.005, `${ridge} is not ${document.ridge_flop_per_byte}`);
+    assert.equal(shown.length, 3);
+    sameFigure(shown[0], value("dram_copy", "warm"), "B/s", "copy ceiling");
+    sameFigure(shown[1], value("fp32_fma", "warm"), "FLOP/s", "FMA ceiling");
+    sameFigure(shown[2], document.ridge_flop_per_byte, "FLOP/B", "ridge");
     await done();
   });
   await test("the first view: at most 20 requests and 500 KB", async () => {
@@ -108,25 +107,55 @@ async function drawing(browser, daemon, document) {
   });
 }
 
-/** The numbers of the detail box are those of the API, to the digits shown. */
-export async function checkDetail(page, row, state) {
-  const shown = await page.locator("#detail dl").evaluate((dl) => [...dl.querySelectorAll("dt")].map((dt) => [dt.textContent, dt.nextElementSibling.textContent]));
-  const facts = Object.fromEntries(shown);
+const LEVEL_BYTES = {dram: "DRAM byte", l2: "byte between SMs and L2", l1: "byte through L1"};
+
+/** [what, text as shown, the API's number, unit, least digits] of each figure that the detail box and the point's own name give of a row; what has no number is checked for its words at once. */
+async function figuresOf(page, row, state, level) {
+  const facts = Object.fromEntries(await page.locator("#detail > dl").evaluate((dl) => [...dl.querySelectorAll("dt")].map((dt) => [dt.textContent, dt.nextElementSibling.textContent])));
   const s = row[state];
-  const close = (text, value, scale = 1) => {
-    const number = Number.parseFloat(text) * scale;
-    const digits = (/^[\d.]+/.exec(text)?.[0] ?? "").replace(/^0?\.?0*/, "").replace(".", "").length;
-    assert.ok(digits >= 3 || Number.isInteger(Number.parseFloat(text)), text);
-    assert.ok(Math.abs(number - value) <= Math.abs(value) * 0.006, `${row.kernel}: ${text} is not ${value}`);
+  const words = (member) => (s.why?.[member] === s.why?.advice ? "–" : s.why[member]);
+  const figures = [];
+  const take = (name, value, unit, why, least = 3) => {
+    if (value === null) assert.equal(facts[name], why, `${row.kernel}, ${name}`);
+    else figures.push([`${row.kernel}, ${name}`, facts[name], value, unit, least]);
   };
-  if (s.intensity.dram !== null) close(facts["measured intensity"], s.intensity.dram);
-  else assert.ok(facts["measured intensity"].length > 10);
-  close(facts["asked intensity"], s.intensity.ask);
-  close(facts.rate, s.flop_per_s, {G: 1e9, T: 1e12, M: 1e6}[facts.rate.split(" ")[1][0]]);
-  if (s.percent_of_roof !== null) assert.equal(facts["of its roof"], `${s.percent_of_roof.toFixed(1)} %`);
-  assert.equal(facts.bound, s.bound ?? (s.why.bound === s.why.advice ? "–" : s.why.bound));
+  take("measured intensity", s.intensity[level], "FLOP/B", s.intensity.why?.[level]);
+  take("asked intensity", s.intensity.ask, "FLOP/B", "–");
+  take("rate", s.flop_per_s, "FLOP/s");
+  take("DRAM rate", s.dram_byte_per_s, "B/s", words("dram_byte_per_s"));
+  take("its roof", s.attainable_flop_per_s, "FLOP/s", words("attainable_flop_per_s"));
+  take("of its roof", s.percent_of_roof, "%", words("percent_of_roof"), 2);
+  assert.equal(facts.bound, s.bound ?? words("bound"));
+  assert.equal(Object.keys(facts).length, 7);
+
+  const name = await page.locator(`.point:not(.second)[data-kernel="${row.kernel}"]`).getAttribute("aria-label");
+  const before = `${row.title}: `;
+  const told = name.slice(name.indexOf(before) + before.length).split(", ");
+  const tell = (value, unit, words, least) => {
+    if (value === null && words === null) return;
+    const text = told.shift();
+    if (value === null) assert.equal(text, words, name);
+    else figures.push([`${row.kernel}, aria-label`, text, value, unit, least]);
+  };
+  tell(s.flop_per_s, "FLOP/s", "");
+  tell(s.intensity[level], `FLOP per ${LEVEL_BYTES[level]}`, "measured intensity unknown");
+  tell(s.intensity.ask, "by the bytes asked for", null);
+  tell(s.percent_of_roof, "percent of its roof", null, 2);
+  assert.deepEqual(told, s.bound === null ? [] : [`${s.bound} bound`], name);
+  return figures;
+}
+
+/** The numbers of the detail box and of the point's name are those of the API, to the last digit shown, and one digit off would be told. Gives their number. */
+export async function checkDetail(page, row, state, level = "dram") {
+  const figures = await figuresOf(page, row, state, level);
+  for (const [what, text, value, unit, least] of figures) {
+    sameFigure(text, value, unit, what, least);
+    assert.throws(() => sameFigure(wrongDigit(text), value, unit, what, least), undefined, `${what}: ${wrongDigit(text)} passes for ${value}`);
+  }
+  const s = row[state];
   assert.equal(await page.locator("#detail .advice").textContent(), s.advice ?? s.why.advice);
   assert.ok((await page.locator("#detail h3").textContent()).endsWith(row.title));
+  return figures.length;
 }
 
 async function using(browser, daemon, document) {

@@ -1,9 +1,12 @@
 // The run view's choices in Chromium: level, a run laid over, kernels put away, sorting, what is taken away, and what stands below the table.
 import assert from "node:assert/strict";
 import {readFileSync} from "node:fs";
+import {dirname, join} from "node:path";
+import {pathToFileURL} from "node:url";
 import {fill} from "./addresses.mjs";
 import {axe, launch, open, overflow, scales, show, symbols} from "./browser.mjs";
 import {JSON_TYPE, start} from "./daemon.mjs";
+import {sameFigure} from "./figures.mjs";
 import {checkDetail, checkNumbers, checkPoints, checkTable, unknown, withDocument} from "./roofline.mjs";
 import {test, until} from "./suite.mjs";
 
@@ -51,27 +54,48 @@ async function levels(browser, daemon, ids, document) {
   });
 }
 
+/** Goes through every point of a run's state, at each level, and holds each figure against the API's; gives how many there were. */
+async function everyPoint(browser, daemon, id, state) {
+  const document = (await daemon.ask("GET", `/api/v1/runs/${id}`)).json;
+  let figures = 0;
+  const {page, done} = await open(browser);
+  for (const level of ["dram", "l2", "l1"]) {
+    await page.goto("about:blank");
+    await show(page, `${daemon.url}/#run=${id}&state=${state}&level=${level}`);
+    await checkPoints(page, document, state, level);
+    await checkNumbers(page);
+    const points = page.locator(".point");
+    const names = await points.evaluateAll((all) => all.map((point) => point.dataset.kernel));
+    assert.ok(names.length >= 8);
+    for (const [i, kernel] of names.entries()) {
+      await points.nth(i).focus();
+      figures += await checkDetail(page, document.kernels.find((row) => row.kernel === kernel), state, level);
+    }
+  }
+  await done();
+  return figures;
+}
+
 async function threeRuns(browser, daemon, ids) {
-  for (const [name, id, state] of [["cold, course", ids.run, "cold"], ["warm, scaled", ids.other, "warm"], ["imported", ids.imported, "mixed"]])
-    await test(`the figures under the pointer are the API's for every point: ${name}`, async () => {
-      const document = id === ids.imported ? ids.document : (await daemon.ask("GET", `/api/v1/runs/${id}`)).json;
-      const {page, done} = await open(browser);
-      await ids.serve(page);
-      await show(page, `${daemon.url}/#run=${id}&state=${state}`);
-      await checkPoints(page, document, state);
-      await checkNumbers(page);
-      const points = page.locator(".point");
-      assert.ok((await points.count()) >= 8);
-      for (let i = 0; i < (await points.count()); i++) {
-        await points.nth(i).focus();
-        const kernel = await points.nth(i).getAttribute("data-kernel");
-        await checkDetail(page, document.kernels.find((row) => row.kernel === kernel), state);
-      }
-      await done();
+  await test("figures are rounded once, from the number itself", async () => {
+    const {fixed, ratio, si} = await import(pathToFileURL(join(dirname(process.env.RL_README), "static/js/format.js")));
+    const shown = [si(1.005e9, "B/s"), si(4.265e12, "FLOP/s"), si(999.5e9, "B/s"), si(99.949e-6, "s"), fixed(60000, 1, 1e6), fixed(40000, 1, 1e6), fixed(3, 1, 1e6), fixed(0, 1, 1e6), fixed(-1.25, 1), fixed(null, 1), ratio(9.996), ratio(0.25)];
+    assert.deepEqual(shown, ["1.01 GB/s", "4.27 TFLOP/s", "1.00 TB/s", "99.95 µs", "0.1", "0.0", "0.0", "0.0", "-1.3", "–", "10.00", "0.250"]);
+    for (let i = 0; i < 20000; i++) { // an even walk through 24 decades and all lengths of a number
+      const value = Number((10 ** ((i % 2400) / 100 - 9)).toPrecision(1 + (i % 17)));
+      sameFigure(si(value, "B/s"), value, "B/s", "si");
+      sameFigure(ratio(value), value, "", "ratio");
+      sameFigure(`${fixed(value, 1, 1e6)} MB`, value, "B", "fixed", 0);
+    }
+  });
+  for (const [name, id, state] of [["course sizes", ids.run, "warm"], ["course sizes", ids.run, "cold"], ["scaled sizes", ids.other, "warm"], ["scaled sizes", ids.other, "cold"], ["the published T4 record, imported", ids.imported, "mixed"]])
+    await test(`the figures under the pointer are the API's to the last digit, for every point: ${name}, ${state}`, async () => {
+      const figures = await everyPoint(browser, daemon, id, state);
+      console.log(`      ${figures} figures`);
+      assert.ok(figures >= 8 * 5 * 3, String(figures));
     });
   await test("an import says what it is, where it comes from, and that it is not judged", async () => {
     const {page, done} = await open(browser);
-    await ids.serve(page);
     await show(page, `${daemon.url}/#run=${ids.imported}`);
     assert.match(await page.locator(".run-head").innerText(), /Imported from uploaded files/);
     assert.match(await page.locator("#table-notes").innerText(), /shown, not judged[^]*the time follows from bytes/);
@@ -107,8 +131,15 @@ async function overlay(browser, daemon, ids) {
       assert.match(page.url(), new RegExp(`over=${ids.other}`));
       assert.match(await page.locator("#summary").innerText(), new RegExp(`run ${ids.other}: `));
       assert.match(await page.locator("#said").innerText(), /replayed/);
-      await page.locator('.point.second[data-kernel="polynomial256"]').focus();
-      assert.match(await page.locator("#detail").innerText(), new RegExp(`In run ${ids.other}, laid over[^]*of the first`));
+      const first = (await daemon.ask("GET", `/api/v1/runs/${ids.run}`)).json;
+      for (const row of width === 1440 ? over.kernels.filter(({flop, warm}) => flop > 0 && warm.intensity.dram !== null) : []) {
+        await page.locator(`.point.second[data-kernel="${row.kernel}"]`).focus();
+        assert.equal(await page.locator("#detail h4").innerText(), `In run ${ids.other}, laid over`);
+        const facts = await page.locator("#detail h4 + dl dd").allTextContents();
+        const s = row.warm;
+        for (const [i, value, unit] of [[0, s.intensity.dram, "FLOP/B"], [1, s.flop_per_s, "FLOP/s"], [2, s.dram_byte_per_s, "B/s"], [3, s.percent_of_roof, "%"], [5, (100 * s.flop_per_s) / first.kernels.find((other) => other.kernel === row.kernel).warm.flop_per_s, "%"]]) sameFigure(facts[i], value, unit, `${row.kernel}, laid over`, 2);
+        assert.equal(facts[4], s.bound);
+      }
       assert.deepEqual(await axe(page), []);
       await page.getByLabel("Lay another run over it").selectOption("");
       await until("the run to be gone", async () => (await page.locator(".point.second").count()) === 0);

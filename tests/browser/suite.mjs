@@ -5,8 +5,11 @@ const LIMIT_MS = 60000;
 let passed = 0;
 const failed = [];
 
-/** Runs one test; a failure is printed and counted, and the next test runs. */
-export async function test(name, body) {
+const wanted = new RegExp(process.env.RL_TEST ?? "");
+
+/** Runs one test; a failure is printed and counted, and the next test runs. RL_TEST=PATTERN runs those alone whose names match it. */
+export async function test(name, body, {always = false} = {}) {
+  if (!always && !wanted.test(name)) return;
   const started = Date.now();
   let timer;
   const late = new Promise((_, reject) => {

@@ -256,7 +256,7 @@ export async function show(root, params, shell) {
   };
   const acts = {
     take(time) {
-      Object.assign(state, {subject: {...state.subject, bytes: "counted"}, times: 1, achieved: {kind: "time", text: si(time, "s")}});
+      Object.assign(state, {subject: {...state.subject, bytes: "counted"}, times: 1, achieved: {kind: "time", text: `${Number((time * 1e6).toPrecision(7))} µs`}}); // with more digits than are shown, so that what follows from it is right to the digits shown
       anew();
     },
     show(index) {
