@@ -1,12 +1,6 @@
 // Every view of the page by its fragment, for the checks and pictures that all views share.
-import {execFile} from "node:child_process";
-import {dirname, join} from "node:path";
-import {promisify} from "node:util";
 import {submit} from "./daemon.mjs";
-import {AFTER, BEFORE, fillPast} from "./past.mjs";
-
-const run = promisify(execFile);
-const T4 = join(dirname(process.env.RL_README), "deploy/records/t4.json");
+import {AFTER, BEFORE, fillPast, importT4} from "./past.mjs";
 
 /** ready: what stands on the page once the view is there. fragment: from what fill() gives. then(page): what leads from there to what ready waits for. */
 export const ADDRESSES = [
@@ -30,26 +24,12 @@ export const ADDRESSES = [
   {name: "run-imported", ready: "#run table tbody tr", fragment: (ids) => `run=${ids.imported}&over=${ids.run}`},
 ];
 
-/** The first run of a published record, as the importer makes it; the service adds id and job. */
-export async function importedRun(id) {
-  const {stdout} = await run(join(process.env.RL_BIN, "roofline-import"), ["--json", "--record", T4]);
-  const [first] = stdout.split("\n").filter((line) => line !== "");
-  return {id, job: null, ...JSON.parse(first)};
-}
-
-/** Puts into the daemon what the addresses show; gives the ids, and serve(page), which answers for the run that is not in it. */
+/** Puts into the daemon what the addresses show; gives the ids. */
 export async function fill(daemon) {
   const other = await submit(daemon, {suite: "verify", sizes: "scaled"});
   const first = await submit(daemon, {suite: "verify", note: "after the driver update", predictions: {vector_add: "near", matmul_naive: "above", stencil_global: "below"}});
   const timed = await submit(daemon, {suite: "verify", counters: false, cache: ["warm"]});
-  const document = await importedRun("900000");
+  const [t4] = await importT4(daemon);
   const {device} = await fillPast(daemon);
-  return {
-    device,
-    run: first.run, job: first.id, other: other.run, timed: timed.run, imported: document.id, document,
-    async serve(page) {
-      await page.route(/\/api\/v1\/runs\/900000$/, (route) => route.fulfill({json: document}));
-      await page.route(/\/api\/v1\/runs\/900000\/note$/, (route) => route.fulfill({headers: {ETag: '"note-900000-0"'}, json: {run: "900000", version: 0, text: "", principal: null, changed_at: null, why: {principal: "nobody wrote one", changed_at: "nobody wrote one"}, accepted: []}}));
-    },
-  };
+  return {device, run: first.run, job: first.id, other: other.run, timed: timed.run, imported: t4.id};
 }

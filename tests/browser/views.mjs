@@ -94,7 +94,6 @@ async function sound(page, where) {
 }
 
 async function arrive(page, daemon, ids, address) {
-  await ids.serve(page);
   await page.goto(`${daemon.url}/#${address.fragment(ids)}`);
   await address.then?.(page);
   await page.locator(address.ready).first().waitFor();
