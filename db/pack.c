@@ -20,6 +20,73 @@ int store_pack(const void *data, size_t size, struct packed *ret, struct rl_err 
     return 0;
 }
 
+/* ---- a text whose head is not known yet ---- */
+
+/* In zlib's format (RFC 1950) the whole is one stream: its header; the head as a block that is stored and not deflated
+ * (RFC 1951, 3.2.4); the rest's own blocks; the check of both. */
+#define ZLIB_HEADER  "\x78\x9c" /* deflate, a window of 32 KiB, the default level, no dictionary */
+#define STREAM_EXTRA (2 + 5 + 4)
+
+int store_pack_rest(const char *text, size_t bytes, struct store_document *ret)
+{
+    z_stream stream = {0};
+    unsigned char *deflated, *fitting;
+    int rc;
+
+    /* raw: without zlib's header and check, which are of the whole */
+    if (deflateInit2(&stream, PACK_LEVEL, Z_DEFLATED, -MAX_WBITS, MAX_MEM_LEVEL - 1, Z_DEFAULT_STRATEGY) != Z_OK)
+        return -1;
+    size_t room = deflateBound(&stream, bytes);
+    deflated = malloc(room);
+    stream.next_in = (unsigned char *)text; /* zlib's own want of const: it does not write there */
+    stream.avail_in = (uInt)bytes;
+    stream.next_out = deflated;
+    stream.avail_out = (uInt)room;
+    rc = deflated != NULL ? deflate(&stream, Z_FINISH) : Z_MEM_ERROR;
+    deflateEnd(&stream);
+    if (rc != Z_STREAM_END) {
+        free(deflated);
+        return -1;
+    }
+    fitting = realloc(deflated, stream.total_out);
+    *ret = (struct store_document){
+        .deflated = fitting != NULL ? fitting : deflated,
+        .size = stream.total_out,
+        .bytes = bytes,
+        .check = (uint32_t)adler32(adler32(0, NULL, 0), (const unsigned char *)text, (uInt)bytes)};
+    return 0;
+}
+
+int store_pack_join(const char *head, size_t head_len, const struct store_document *rest, struct packed *ret)
+{
+    uLong check = adler32(adler32(0, NULL, 0), (const unsigned char *)head, (uInt)head_len);
+    size_t size = STREAM_EXTRA + head_len + rest->size;
+    unsigned char *data = malloc(size), *at = data;
+
+    if (data == NULL)
+        return -1;
+    check = adler32_combine(check, rest->check, (z_off_t)rest->bytes);
+    memcpy(at, ZLIB_HEADER, 2);
+    at += 2;
+    *at++ = 0; /* not the last block, stored; the header left it at a byte's beginning, as a stored block wants it */
+    for (int times = 0; times < 2; times++) { /* its length and the complement of that, low byte first */
+        unsigned length = times == 0 ? (unsigned)head_len : ~(unsigned)head_len;
+
+        *at++ = (unsigned char)length;
+        *at++ = (unsigned char)(length >> 8);
+    }
+    memcpy(at, head, head_len);
+    at += head_len;
+    memcpy(at, rest->deflated, rest->size);
+    at += rest->size;
+    for (int shift = 24; shift >= 0; shift -= 8)
+        *at++ = (unsigned char)(check >> shift);
+    *ret = (struct packed){.data = data, .size = size};
+    return 0;
+}
+
+/* ---- reading, and in SQL ---- */
+
 int store_unpack(const void *data, size_t size, int64_t bytes, struct rl_buf *out, struct rl_err *err)
 {
     uLongf length = (uLongf)bytes;

@@ -125,6 +125,10 @@ struct packed {
     size_t size;
 };
 int store_pack(const void *data, size_t size, struct packed *ret, struct rl_err *err);
+/* A text that gets a head of at most 65535 bytes later: deflates it; then both as one stream, as store_pack would make.
+ * -1 when memory ran out. */
+int store_pack_rest(const char *text, size_t bytes, struct store_document *ret);
+int store_pack_join(const char *head, size_t head_len, const struct store_document *rest, struct packed *ret);
 /* Appends the text of so many bytes. What does not inflate to exactly these is RL_E_STORE_CORRUPT. */
 int store_unpack(const void *data, size_t size, int64_t bytes, struct rl_buf *out, struct rl_err *err);
 int store_add_functions(struct store *store, struct rl_err *err); /* deflated(X), for migrations */

@@ -50,8 +50,8 @@ struct run_stored {
 };
 /* The run's whole document as compact JSON, the caller's (free); NULL when memory ran out. */
 char *run_document(const struct rl_run *run);
-/* Writes and deflates the document: that of a run of 512 kernels takes a tenth of a second. RL_E_NO_MEMORY, RL_E_TOO_LARGE.
- * Any thread may. */
+/* Writes and deflates the document: that of a run of 512 kernels takes a tenth of a second. RL_E_NO_MEMORY,
+ * RL_E_TOO_LARGE. Any thread may. */
 int run_stored_make(const struct rl_run *run, const struct run_samples *samples, struct run_stored *ret,
                     struct rl_err *err);
 void run_stored_fini(struct run_stored *stored); /* accepts a zeroed one */
