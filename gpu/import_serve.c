@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/io.h"
 #include "base/time.h"
 #include "import.h"
 #include "import_internal.h"
@@ -45,20 +46,6 @@ struct served {
 
 /* ---- lines out ---- */
 
-static int write_all(const char *data, size_t len)
-{
-    while (len > 0) {
-        ssize_t wrote = write(IMPORT_FD, data, len);
-        if (wrote < 0 && errno == EINTR)
-            continue;
-        if (wrote <= 0)
-            return -1;
-        data += wrote;
-        len -= (size_t)wrote;
-    }
-    return 0;
-}
-
 /* Sends body (stolen, an object) as a line of this kind. */
 static int send_line(struct served *s, const char *kind, json_t *body, struct rl_err *err)
 {
@@ -71,7 +58,7 @@ static int send_line(struct served *s, const char *kind, json_t *body, struct rl
     if (!made)
         rc = rl_fail(err, text.failed ? RL_E_TOO_LARGE : RL_E_NO_MEMORY, NULL,
                      "the run takes more than %zu bytes; import fewer kernels", IMPORT_DOCUMENT_MAX);
-    else if (write_all(text.data, text.len) != 0)
+    else if (rl_write_all(IMPORT_FD, text.data, text.len) != 0)
         rc = rl_fail(err, RL_E_IO, NULL, "the answer could not be written");
     rl_buf_free(&text);
     json_decref(line);

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/io.h"
 #include "record/json_text.h"
 #include "recording.h"
 
@@ -29,20 +30,6 @@ int recording_write(const struct recording *recording, struct rl_buf *out, struc
     if (bad || out->failed)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "the recording is larger than %u bytes or memory ran out",
                        RECORDING_BYTES_MAX);
-    return 0;
-}
-
-static int write_all(int fd, const char *data, size_t len)
-{
-    while (len > 0) {
-        ssize_t put = write(fd, data, len);
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put < 0)
-            return -1;
-        data += put;
-        len -= (size_t)put;
-    }
     return 0;
 }
 
@@ -80,7 +67,7 @@ int recording_save(const struct recording *recording, const char *path, struct r
     mode_t mask = umask(0);
     umask(mask);
     doing = "written";
-    if (write_all(fd, text.data, text.len) != 0 || fchmod(fd, 0666 & ~mask) != 0 || fsync(fd) != 0)
+    if (rl_write_all(fd, text.data, text.len) != 0 || fchmod(fd, 0666 & ~mask) != 0 || fsync(fd) != 0)
         goto failed;
     doing = "put in its place";
     if (rename(temporary, path) != 0 || sync_folder(path) != 0)

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "backend_replay.h"
+#include "base/io.h"
 #include "base/num.h"
 #include "base/time.h"
 #include "count_fields.h"
@@ -42,45 +43,37 @@ struct server {
 
 /* ---- lines ---- */
 
-/* Writes all of it, however long the parent takes to read. A parent that is gone needs no more lines: the process ends.
- */
-static void write_all(struct server *s, const char *data, size_t len)
+/* A parent that is gone needs no more lines: the process ends. */
+static void write_bytes(struct server *s, const char *data, size_t len)
 {
-    while (len > 0) {
-        ssize_t put = send(s->fd, data, len, MSG_NOSIGNAL);
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put < 0) {
-            probe_abandon();
-            _exit(rl_code_exit(RL_E_CANCELLED));
-        }
-        data += put;
-        len -= (size_t)put;
-    }
+    if (rl_write_all(s->fd, data, len) == 0)
+        return;
+    probe_abandon();
+    _exit(rl_code_exit(RL_E_CANCELLED));
 }
 
 /* Breaks the protocol as a recording's fault says; true when the line itself is not to be written. */
 static bool break_line(struct server *s, const char *how, const struct rl_buf *line)
 {
     if (strcmp(how, "half") == 0) {
-        write_all(s, line->data, line->len / 2);
+        write_bytes(s, line->data, line->len / 2);
         return true;
     }
     if (strcmp(how, "garbage") == 0) {
         static const char bytes[] = "\x01\xff{\"t\":\"progress\",]\n";
-        write_all(s, bytes, sizeof bytes - 1);
+        write_bytes(s, bytes, sizeof bytes - 1);
     }
     if (strcmp(how, "oversize") == 0) {
         char *text = malloc(PROTOCOL_LINE_MAX + 2);
         if (text) {
             memset(text, 'x', PROTOCOL_LINE_MAX + 1);
             text[PROTOCOL_LINE_MAX + 1] = '\n';
-            write_all(s, text, PROTOCOL_LINE_MAX + 2);
+            write_bytes(s, text, PROTOCOL_LINE_MAX + 2);
             free(text);
         }
     }
     if (strcmp(how, "twice") == 0)
-        write_all(s, line->data, line->len);
+        write_bytes(s, line->data, line->len);
     return strcmp(how, "drop") == 0;
 }
 
@@ -98,7 +91,7 @@ static void write_line(struct server *s, enum wire_kind kind, const char *unit, 
         faults_match(faults, &moment, &hits);
     const char *how = fault_write(&hits);
     if (!how || !break_line(s, how, line))
-        write_all(s, line->data, line->len);
+        write_bytes(s, line->data, line->len);
     s->total += line->len;
     (void)faults_act(&hits, &ignored); /* an error has no meaning at a line */
 }

@@ -13,6 +13,7 @@
 
 #include "base/buf.h"
 #include "base/hash.h"
+#include "base/io.h"
 #include "base/num.h"
 #include "base/time.h"
 #include "db/history.h"
@@ -218,20 +219,6 @@ int import_part(struct import *import, const char *name, const char *filename, s
     return 0;
 }
 
-static int write_all(int fd, const char *data, size_t len)
-{
-    while (len > 0) {
-        ssize_t wrote = write(fd, data, len);
-        if (wrote < 0 && errno == EINTR)
-            continue;
-        if (wrote <= 0)
-            return -1;
-        data += wrote;
-        len -= (size_t)wrote;
-    }
-    return 0;
-}
-
 int import_data(struct import *import, const char *data, size_t len, struct rl_err *err)
 {
     bool is_file = import->part < KIND_COUNT;
@@ -241,7 +228,7 @@ int import_data(struct import *import, const char *data, size_t len, struct rl_e
                        max);
     if (is_file) {
         struct upload *file = &import->file[import->part];
-        if (write_all(file->fd, data, len) != 0)
+        if (rl_write_all(file->fd, data, len) != 0)
             return rl_fail(err, RL_E_NO_MEMORY, part_name(import), "no room for the upload: %s", strerror(errno));
         rl_sha256_add(import->hash, data, len);
         file->bytes += (int64_t)len;

@@ -1,4 +1,5 @@
 rl_unit_test(test_base rl_base rl_hash)
+rl_unit_test(test_io rl_base)
 
 # Machines that build rarely have a locale with a decimal comma: one is made, where localedef has its character sets.
 # It warns about the categories left out and then exits with 1, so that only its output counts.

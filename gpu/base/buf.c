@@ -89,17 +89,6 @@ void rl_buf_clear(struct rl_buf *buf)
         buf->data[0] = '\0';
 }
 
-void rl_buf_drop(struct rl_buf *buf, size_t count)
-{
-    if (count > buf->len)
-        count = buf->len;
-    if (count == 0)
-        return;
-    memmove(buf->data, buf->data + count, buf->len - count);
-    buf->len -= count;
-    buf->data[buf->len] = '\0';
-}
-
 char *rl_buf_take(struct rl_buf *buf)
 {
     char *data = buf->data != NULL ? buf->data : calloc(1, 1);

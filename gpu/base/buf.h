@@ -23,10 +23,9 @@ void rl_buf_free(struct rl_buf *buf); /* accepts a zeroed or freed buffer */
 int rl_buf_add(struct rl_buf *buf, const void *data, size_t len);
 int rl_buf_puts(struct rl_buf *buf, const char *text);
 int rl_buf_printf(struct rl_buf *buf, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void rl_buf_clear(struct rl_buf *buf);              /* len = 0, failed = false, memory kept */
-void rl_buf_drop(struct rl_buf *buf, size_t count); /* removes the first count bytes */
-char *rl_buf_take(struct rl_buf *buf);              /* ownership of data to the caller (free); buf is
-                                                     * empty after; an empty buffer gives "", NULL only without memory */
+void rl_buf_clear(struct rl_buf *buf); /* len = 0, failed = false, memory kept */
+char *rl_buf_take(struct rl_buf *buf); /* ownership of data to the caller (free); buf is
+                                        * empty after; an empty buffer gives "", NULL only without memory */
 
 /* An arena: many small allocations that live and die together; zeroed memory. */
 struct rl_arena;
