@@ -68,33 +68,56 @@ function asApiError(error) {
   return new ApiError({code: "page", message: `The page failed: ${error.message}`, next_action: RELOAD}, 0);
 }
 
-/** Says once, above the view, that what stands there is no longer kept up to date. */
-function stale(error) {
+const clock = (moment) => moment.toLocaleTimeString(undefined, {timeZoneName: "short"});
+
+/** Says once, over the view's lower edge so that nothing moves, that what stands there is no longer kept up to date. since: when it last was; again(): asks at once. */
+function stale(error, since, again) {
   const place = byId("stale");
   if (!place.hidden) return;
-  place.replaceChildren(element("p", {}, `${error.message} What stands here is as of ${new Date().toLocaleTimeString(undefined, {timeZoneName: "short"})}; still trying.`));
+  place.replaceChildren(element("p", {}, `${error.message} What stands here is as of ${clock(since)}; the page keeps trying.`), element("p", {class: "buttons"}, button("Try now", again)));
   place.hidden = false;
+}
+
+/** Takes back what was said; a reader whose focus was in there goes on from the content. */
+function hush(place) {
+  const focused = place.contains(document.activeElement);
+  place.hidden = true;
+  if (focused) byId("main").focus({preventScroll: true});
+}
+
+/** Says something about the view without moving it; without children, takes it back. */
+function tell(...children) {
+  const place = byId("told");
+  if (children.length === 0) hush(place);
+  place.replaceChildren(...children);
+  place.hidden = children.length === 0;
 }
 
 /** Calls fn every so many milliseconds until the view is left or fn returns false; waits while nobody looks. A failure of the API is told as stale. */
 async function every(signal, ms, fn) {
-  const wait = () => new Promise((resolve) => { setTimeout(resolve, ms); });
+  let again = () => {};
+  const wait = () => new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    again = () => { clearTimeout(timer); resolve(); };
+  });
   const visible = () => new Promise((resolve) => {
     if (!document.hidden) resolve();
     else document.addEventListener("visibilitychange", resolve, {once: true});
   });
+  let since = new Date();
   for (;;) {
     await wait();
-    await visible();
+    while (document.hidden && !signal.aborted) await visible();
     if (signal.aborted) return;
     try {
       const more = await fn();
       if (signal.aborted) return;
-      byId("stale").hidden = true;
+      since = new Date();
+      hush(byId("stale"));
       if (more === false) return;
     } catch (error) {
       if (signal.aborted || error.name === "AbortError") return;
-      stale(asApiError(error));
+      stale(asApiError(error), since, () => again());
     }
   }
 }
@@ -109,6 +132,7 @@ function shellOf(controller) {
     setParameters: alive(setParameters),
     title: alive((text) => { document.title = `${text} · rooflined`; }),
     every: (ms, fn) => { every(signal, ms, fn); },
+    tell: alive(tell),
     /** Shows the view again as the address has it now. */
     reload: alive(() => route()),
   };
@@ -137,6 +161,7 @@ async function route({moved = false} = {}) {
   current = {controller, root, redraw: null};
   const mine = current;
   byId("stale").hidden = true;
+  tell();
   byId("view").replaceChildren(root);
   for (const a of byId("views").querySelectorAll("a")) {
     if (a.dataset.view === wanted) a.setAttribute("aria-current", "page");

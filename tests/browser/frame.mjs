@@ -158,6 +158,96 @@ async function otherStates(browser, daemon) {
   });
 }
 
+const NEWEST = /\/api\/v1\/runs\?limit=1(&|$)/;
+const POLL_MS = 20000; // as in run/newer.js
+
+/** Lets the page's timers run on to its next question, and waits for the answer. */
+async function poll(page) {
+  const answer = page.waitForResponse(NEWEST);
+  await page.clock.fastForward(POLL_MS);
+  await (await answer).finished();
+}
+
+/** What a reader has under their hands: the very chart, the focus, the address and where the page is scrolled to. */
+const hold = (page) => page.evaluate(() => { window.kept = document.querySelector(".roofline-plot"); });
+const held = (page) => page.evaluate(() => [window.kept === document.querySelector(".roofline-plot"), document.activeElement.dataset.kernel, location.hash, window.scrollY, window.kept.getBoundingClientRect().top]);
+
+async function olderThanTheStore(browser) {
+  const daemon = await start();
+  const first = (await submit(daemon, {suite: "verify", counters: false})).run;
+  for (const [name, byId, options] of [["the newest", false, {}], ["a run that was the newest of its device", true, {width: 390, scheme: "dark"}]])
+    await test(`${name} is shown and a newer one is stored: told with a link, and nothing moves`, async () => {
+      const {page, done} = await open(browser, options);
+      await page.clock.install();
+      const shown = (await daemon.ask("GET", "/api/v1/runs?limit=1")).json.items[0].id;
+      await show(page, `${daemon.url}/#${byId ? `run=${shown}&` : ""}state=cold`);
+      await page.waitForLoadState("networkidle");
+      await page.locator(".point").nth(2).focus();
+      await page.clock.runFor(1000); // the address is written a little later
+      await hold(page);
+      const before = await held(page);
+      assert.equal(before[0], true);
+      await poll(page);
+      assert.ok(await page.locator("#told").isHidden());
+      const next = (await submit(daemon, {suite: "verify", counters: false})).run;
+      await poll(page);
+      await page.getByText(`Run ${next} is newer than run ${shown}`).waitFor();
+      assert.deepEqual(await held(page), before);
+      assert.deepEqual(await axe(page), []);
+      assert.equal(await overflow(page), 0);
+      await page.getByRole("button", {name: `Stay with run ${shown}`}).click();
+      assert.ok(await page.locator("#told").isHidden());
+      await poll(page);
+      assert.ok(await page.locator("#told").isHidden()); // once is enough
+      const last = (await submit(daemon, {suite: "verify", counters: false})).run;
+      await poll(page);
+      await page.getByRole("link", {name: `Show run ${last}`}).click();
+      await until("the newer run", async () => (await page.locator("#environment").innerText()).includes(`run ${last} of`));
+      assert.ok(await page.locator("#told").isHidden());
+      assert.ok(await page.getByRole("radio", {name: "cold"}).isChecked());
+      await done();
+    });
+  await test("an older run that was asked for is not out of date; a page that nobody looks at asks nothing", async () => {
+    const {page, seen, done} = await open(browser);
+    await page.clock.install();
+    await show(page, `${daemon.url}/#run=${first}`);
+    await page.waitForLoadState("networkidle");
+    await poll(page);
+    assert.ok(await page.locator("#told").isHidden());
+    const hide = (hidden) => page.evaluate((value) => {
+      Object.defineProperty(document, "hidden", {value, configurable: true});
+      document.dispatchEvent(new Event("visibilitychange"));
+    }, hidden);
+    await hide(true);
+    const before = seen.requests.length;
+    for (let i = 0; i < 5; i++) await page.clock.fastForward(POLL_MS);
+    await hide(true); // an event alone is no reader
+    assert.equal(seen.requests.length, before);
+    const asked = page.waitForRequest(NEWEST);
+    await hide(false);
+    await asked;
+    await done();
+  });
+  await test("the daemon stops while a run is shown: told, the run stays, and Try now asks at once", async () => {
+    const {page, done} = await open(browser, {expected: [/ERR_CONNECTION_REFUSED/]});
+    await page.clock.install();
+    await show(page, daemon.url);
+    await page.waitForLoadState("networkidle");
+    await hold(page);
+    const before = await held(page);
+    await daemon.stop();
+    await page.clock.fastForward(POLL_MS);
+    await page.locator("#stale", {hasText: /The daemon does not answer\. What stands here is as of .*; the page keeps trying\./}).waitFor();
+    assert.deepEqual(await held(page), before);
+    assert.deepEqual(await axe(page), []);
+    const again = await start({folder: daemon.folder, port: daemon.port});
+    await page.getByRole("button", {name: "Try now"}).click();
+    await page.locator("#stale").waitFor({state: "hidden"});
+    assert.equal(await page.evaluate(() => document.activeElement.id), "main");
+    await done();
+    await again.stop();
+  });
+}
 
 export async function frameTests() {
   const daemon = await start();
@@ -166,6 +256,7 @@ export async function frameTests() {
   try {
     await navigation(browser, daemon);
     await otherStates(browser, daemon);
+    await olderThanTheStore(browser);
   } finally {
     await browser.close();
   }

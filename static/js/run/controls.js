@@ -22,7 +22,7 @@ export const states = (all, value, set) => radios("states", "Cache", "state", al
 
 const word = (run) => `${run.id}: ${run.device.name}, ${run.driver ?? "driver not known"}, ${day(run.date)}, ${run.sizes}${run.source === "measured" ? "" : `, ${run.source}`}`;
 
-/** The choice of a run to lay over. over: its id or null; set(id or null). fill() asks the daemon for recent runs. */
+/** The choice of a run to lay over. over: its id or null; set(id or null). fill() asks the daemon for recent runs and gives them. */
 export function overlay(run, over, set, shell) {
   const select = element("select", {id: "over"});
   const put = (...groups) => {
@@ -40,6 +40,7 @@ export function overlay(run, over, set, shell) {
     const group = (label, runs) => (runs.length === 0 ? [] : [element("optgroup", {label}, ...runs.map((r) => option(r.id, word(r))))]);
     over = select.value || null;
     put(...(over && !others.some(({id}) => id === over) ? [option(over, `run ${over}`)] : []), ...group("this device", same), ...group("other devices", rest));
+    return items;
   };
   return {element: element("div", {class: "field over"}, element("label", {for: "over"}, "Lay another run over it"), select), fill};
 }

@@ -7,6 +7,7 @@ import {note} from "../run/note.js";
 import {takeaway, levels, overlay, states} from "../run/controls.js";
 import {board} from "../run/board.js";
 import {head, outcome} from "../run/head.js";
+import {watch} from "../run/newer.js";
 import {waiting} from "../run/waiting.js";
 
 export const css = "/css/run.css";
@@ -124,6 +125,8 @@ export async function show(root, params, shell) {
   root.replaceChildren(...skeleton(run, {...panel.parts, controls, predictions: predicted, shell}));
   panel.draw();
   later(run, predicted, shell);
-  over.fill().catch(() => {}); // without the list the choice offers none, and the rest of the view stands
+  let newest = null;
+  over.fill().then((runs) => { newest = runs.find(({device}) => device.id === run.device.id)?.id ?? null; }, () => {}); // without the list the choice offers none, and the rest of the view stands
+  watch(run, {latest: !params.has("run"), newest: () => newest, to: (other) => shell.link("run", {run: other.id, ...written(run, view), hide: null, kernel: null})}, shell);
   return {redraw: panel.redraw};
 }
