@@ -74,8 +74,9 @@ static void words_of(const struct store_side *side, const char *outcome, const c
     ret[SERIES_OUTCOME] = outcome;
 }
 
+/* *ret_method: the side's, or 0 when it has no run and asked for none. */
 static int find_newest(struct store *store, const struct store_side *side, struct place *places, int *ret_count,
-                       struct rl_err *err)
+                       int64_t *ret_method, struct rl_err *err)
 {
     const char *words[SERIES_WORDS];
     struct selection series;
@@ -95,15 +96,43 @@ static int find_newest(struct store *store, const struct store_side *side, struc
         stmt = stmt_start(store, STMT_DRAW_NEWEST);
         stmt_int(&stmt, ":series", series.rows[i]->id);
         stmt_int(&stmt, ":method", method);
+        stmt_int(&stmt, ":from", INT64_MIN);
         rc = take_newest(&stmt, side, side->limit, places, ret_count, err);
     }
     store_selection_fini(&series);
+    *ret_method = method;
     return rc;
 }
 
+/* The series' eligible runs of other methods than the side's, a method at a time: there are a few. */
+static int take_other_methods(struct store *store, const struct store_side *side, int64_t series, int64_t method,
+                              int64_t from_ms, struct place *places, int *count, struct rl_err *err)
+{
+    for (int64_t below = INT64_MAX;;) {
+        struct stmt stmt = stmt_start(store, STMT_DRAW_METHOD_BELOW);
+        int rc;
+
+        stmt_int(&stmt, ":series", series);
+        stmt_int(&stmt, ":below", below);
+        rc = stmt_step(&stmt, err, "looking for a method's version");
+        below = rc == 1 ? sqlite3_column_int64(stmt.handle, 0) : below;
+        stmt_end(&stmt);
+        if (rc != 1)
+            return rc;
+        if (below == method)
+            continue;
+        stmt = stmt_start(store, STMT_DRAW_NEWEST);
+        stmt_int(&stmt, ":series", series);
+        stmt_int(&stmt, ":method", below);
+        stmt_int(&stmt, ":from", from_ms);
+        if (take_newest(&stmt, side, side->left_out_limit, places, count, err) < 0)
+            return -1;
+    }
+}
+
 /* from_ms: the date of the oldest draw; INT64_MIN when there is room for more. */
-static int find_left_out(struct store *store, const struct store_side *side, int64_t from_ms, struct place *places,
-                         int *ret_count, struct rl_err *err)
+static int find_left_out(struct store *store, const struct store_side *side, int64_t method, int64_t from_ms,
+                         struct place *places, int *ret_count, struct rl_err *err)
 {
     const char *words[SERIES_WORDS];
     struct selection series;
@@ -118,6 +147,8 @@ static int find_left_out(struct store *store, const struct store_side *side, int
         stmt_int(&stmt, ":series", series.rows[i]->id);
         stmt_int(&stmt, ":from", from_ms);
         rc = take_newest(&stmt, side, side->left_out_limit, places, ret_count, err);
+        if (rc == 0)
+            rc = take_other_methods(store, side, series.rows[i]->id, method, from_ms, places, ret_count, err);
     }
     store_selection_fini(&series);
     return rc;
@@ -325,7 +356,7 @@ static int read_row(struct reader *reader, struct stmt *stmt, size_t at, struct 
     return 0;
 }
 
-static int read_rows(struct reader *reader, int64_t run_id, size_t *ret_count, struct rl_err *err)
+static int read_rows(struct reader *reader, int64_t run_id, bool imported, size_t *ret_count, struct rl_err *err)
 {
     struct stmt stmt = stmt_start(reader->store, STMT_DRAW_ROWS);
     struct import_flags flags = {.stmt = stmt_start(reader->store, STMT_DRAW_IMPORT_FLAGS)};
@@ -333,7 +364,8 @@ static int read_rows(struct reader *reader, int64_t run_id, size_t *ret_count, s
     int rc = 0;
 
     stmt_int(&flags.stmt, ":id", run_id);
-    flags.step = stmt_step(&flags.stmt, err, "reading an import's flags");
+    if (imported)
+        flags.step = stmt_step(&flags.stmt, err, "reading an import's flags");
     stmt_int(&stmt, ":id", run_id);
     while (flags.step >= 0 && (rc = stmt_step(&stmt, err, "reading a draw's rows")) == 1) {
         if (count == ROWS_MAX)
@@ -356,7 +388,7 @@ static int keep_rows(struct reader *reader, struct store_draw *draw, struct rl_e
     struct store_draw_row *rows;
     size_t count;
 
-    if (read_rows(reader, draw->run_id, &count, err) < 0)
+    if (read_rows(reader, draw->run_id, strcmp(draw->source, "imported") == 0, &count, err) < 0)
         return -1;
     rows = rl_arena_array(reader->draws.arena, count + 1, sizeof *rows);
     if (rows == NULL)
@@ -373,15 +405,15 @@ void store_draws_fini(struct store_draws *draws)
     *draws = (struct store_draws){0};
 }
 
-static int read_left_out(struct store *store, const struct store_side *side, int64_t from_ms, struct store_draws *draws,
-                         struct rl_err *err)
+static int read_left_out(struct store *store, const struct store_side *side, int64_t method, int64_t from_ms,
+                         struct store_draws *draws, struct rl_err *err)
 {
     struct place places[STORE_DRAWS_MAX];
     int count = 0;
 
     if (side->left_out_limit == 0 || side->runs != NULL)
         return 0;
-    if (find_left_out(store, side, from_ms, places, &count, err) < 0)
+    if (find_left_out(store, side, method, from_ms, places, &count, err) < 0)
         return -1;
     draws->left_out = rl_arena_array(draws->arena, (size_t)count + 1, sizeof *draws->left_out);
     if (draws->left_out == NULL)
@@ -398,9 +430,10 @@ static int read_draws(struct reader *reader, const struct store_side *side, stru
 {
     struct place places[STORE_DRAWS_MAX];
     struct store_draws *draws = &reader->draws;
+    int64_t method = 0;
     int count = 0;
 
-    if (side->runs == NULL && find_newest(reader->store, side, places, &count, err) < 0)
+    if (side->runs == NULL && find_newest(reader->store, side, places, &count, &method, err) < 0)
         return -1;
     for (size_t i = 0; side->runs != NULL && i < side->run_count; i++)
         places[count++].id = side->runs[i];
@@ -416,7 +449,8 @@ static int read_draws(struct reader *reader, const struct store_side *side, stru
             return -1;
         draws->count++;
     }
-    return read_left_out(reader->store, side, count == side->limit ? places[count - 1].date_ms : INT64_MIN, draws, err);
+    return read_left_out(reader->store, side, method, count == side->limit ? places[count - 1].date_ms : INT64_MIN,
+                         draws, err);
 }
 
 int store_history_draws(struct store *store, const struct store_side *side, struct store_draws *ret, struct rl_err *err)

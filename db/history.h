@@ -120,8 +120,9 @@ struct store_side {
     int64_t method_version;     /* 0: the highest that an eligible run of this side has */
     int64_t before_ms;          /* only runs before it; 0: none */
     int limit;                  /* 1 to STORE_DRAWS_MAX */
-    int left_out_limit; /* so many runs that are of this side but not eligible, of any outcome and method: the newest
-                         * that are not older than the oldest draw; 0 to STORE_DRAWS_MAX */
+    int left_out_limit; /* so many runs that are of this side but no draws: not eligible, of any outcome and method, or
+                         * of another method; the newest that are not older than the oldest draw; 0 to STORE_DRAWS_MAX
+                         */
 };
 /* No eligible run is no error: count is 0. */
 int store_history_draws(struct store *store, const struct store_side *side, struct store_draws *ret,

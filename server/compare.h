@@ -122,6 +122,8 @@ struct compare_side {
     bool named;        /* runs were named one by one */
     const struct compare_run *runs;
     size_t run_count; /* any number in any order: the newest are taken */
+    size_t unread;    /* the last so many of them come without their rows, to be named as left out and why: of another
+                       * method than the others', or not eligible */
 };
 
 /* An eligible run's draw of one row or ceiling on the sides' device, with their identity, the sides' own runs included;

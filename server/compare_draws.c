@@ -133,6 +133,7 @@ int compare_load(struct store *store, const struct store_side *asked, const char
     }
     loaded.side.runs = runs;
     loaded.side.run_count = all;
+    loaded.side.unread = loaded.draws.left_out_count;
     *ret = loaded;
     return 0;
 }

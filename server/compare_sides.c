@@ -156,19 +156,33 @@ static const char *unlike(const struct compare_run *run, const struct compare_ru
             continue;
         char one[TEXT_MAX], other[TEXT_MAX];
         const char *mine = identity[i].text(run, one), *its = identity[i].text(newest, other);
-        return rl_arena_printf(arena, "%s is %s, and %s in run %s, the newest of this side", identity[i].title,
+        return rl_arena_printf(arena, "%s is %s, and %s in run %s, the newest judged of this side", identity[i].title,
                                mine == NULL ? "unknown" : mine, its == NULL ? "unknown" : its, newest->id);
     }
     return "";
 }
 
+/* The newest eligible run that has its rows, which the others of a query have to be like; NULL when there is none. */
+static const struct compare_run *model_of(const struct compare_side *side)
+{
+    const struct compare_run *model = NULL;
+    for (size_t i = 0; i < side->run_count - side->unread; i++) {
+        const struct compare_run *run = &side->runs[i];
+        if (compare_not_eligible(run) == NULL && (model == NULL || newest_first(&run, &model) < 0))
+            model = run;
+    }
+    return model;
+}
+
 /* Why a query may not have this run: NULL when it may, "" when memory ran out. */
-static const char *why_not(const struct compare_run *run, const struct chosen *chosen, struct rl_arena *arena)
+static const char *why_not(const struct compare_run *run, const struct compare_run *model, struct rl_arena *arena)
 {
     const char *why = compare_not_eligible(run);
-    if (why != NULL || chosen->count == 0)
+    if (why != NULL || run == model)
         return why;
-    why = unlike(run, chosen->runs[0], arena);
+    if (model == NULL)
+        return "no run of this side could be read with its rows";
+    why = unlike(run, model, arena);
     if (why == NULL)
         return "";
     return why[0] == '\0' ? NULL : why;
@@ -205,11 +219,12 @@ int compare_choose(const struct compare_side *side, struct rl_arena *arena, stru
         return -1;
     ret->count = 0;
     ret->named = side->named;
+    const struct compare_run *model = model_of(side);
     for (size_t i = 0; i < side->run_count; i++)
         order[i] = &side->runs[i];
     qsort(order, side->run_count, sizeof(struct compare_run *), newest_first);
     for (size_t i = 0; i < side->run_count; i++) {
-        const char *why = side->named ? NULL : why_not(order[i], ret, arena);
+        const char *why = side->named ? NULL : why_not(order[i], model, arena);
         if (why != NULL && why[0] == '\0')
             return -1;
         if (why != NULL) {
@@ -230,7 +245,7 @@ bool compare_wants_history(const struct compare_side *base, const struct compare
     size_t eligible[2] = {0, 0};
     const struct compare_side *sides[2] = {base, head};
     for (size_t s = 0; s < 2; s++)
-        for (size_t i = 0; i < sides[s]->run_count; i++)
+        for (size_t i = 0; i < sides[s]->run_count - sides[s]->unread; i++)
             eligible[s] += sides[s]->named || compare_not_eligible(&sides[s]->runs[i]) == NULL;
     /* Eight a side carry a family of 321 rows; fewer may not carry that of the rows there are. */
     return eligible[0] < COMPARE_RANK_MIN + 2 || eligible[1] < COMPARE_RANK_MIN + 2;

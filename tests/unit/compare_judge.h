@@ -12,8 +12,8 @@ static struct lab lab;
 static inline struct compare_result *judge_with(size_t base_n, size_t head_n, bool named,
                                                 const struct compare_history *history)
 {
-    struct compare_side base = {"driver:1", named, lab.runs, base_n};
-    struct compare_side head = {"driver:2", named, lab.runs + base_n, head_n};
+    struct compare_side base = {"driver:1", named, lab.runs, base_n, 0};
+    struct compare_side head = {"driver:2", named, lab.runs + base_n, head_n, 0};
     struct compare_result *result = NULL;
     struct rl_err err = {.code = RL_E_NONE};
     assert_int_equal(compare_judge(&base, &head, history, &result, &err), 0);

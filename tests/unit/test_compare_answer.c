@@ -135,7 +135,7 @@ static void eligible(void **state)
     assert_int_equal(result->base.left_out_count, 5);
     assert_string_equal(result->base.left_out[0].id, "5");
     assert_string_equal(result->base.left_out[0].why, "the power limit in watts is 500.0, and 700.0 in run 15, the "
-                                                      "newest of this side");
+                                                      "newest judged of this side");
     assert_string_equal(result->base.left_out[1].id, "4");
     assert_int_equal(lab_find(result, 0)->time.base_n, 10);
     compare_free(result);
@@ -184,13 +184,35 @@ static void newest_thirty(void **state)
     compare_free(result);
 }
 
+/* A run of another method comes without rows: it is named, and neither judged nor the one that others are held
+ * against, though it is the newest. */
+static void another_method(void **state)
+{
+    (void)state;
+    fill(NULL);
+    change_identity(3, 7, 1);
+    lab.runs[7].date_ms = lab.runs[6].date_ms + 1;
+    struct compare_side base = {"driver:1", false, lab.runs, 8, 1}, head = {"driver:2", false, &lab.runs[8], 8, 0};
+    struct compare_result *result;
+    assert_false(compare_wants_history(&head, &head));
+    assert_true(compare_wants_history(&base, &head)); /* seven are left */
+    assert_int_equal(compare_judge(&base, &head, NULL, &result, NULL), 0);
+    assert_int_equal(result->not_comparable_count, 0);
+    assert_int_equal(result->base.id_count, 7);
+    assert_int_equal(result->base.left_out_count, 1);
+    assert_string_equal(result->base.left_out[0].id, lab.runs[7].id);
+    assert_non_null(strstr(result->base.left_out[0].why, "the version of the method is 2, and 1 in run 7, "));
+    assert_int_equal(lab_find(result, 0)->time.base_n, 7);
+    compare_free(result);
+}
+
 static void few_runs(void **state)
 {
     (void)state;
     double spread[LAB_ROWS];
     lab_spreads(spread, 0.0006);
     lab_fill(&lab, 40, spread, 8);
-    struct compare_side one = {"run:1", true, lab.runs, 1}, many = {"x", false, lab.runs, 8};
+    struct compare_side one = {"run:1", true, lab.runs, 1, 0}, many = {"x", false, lab.runs, 8, 0};
     assert_true(compare_wants_history(&one, &many));
     assert_false(compare_wants_history(&many, &many));
     struct compare_result *result = judge_with(1, 1, true, NULL);
@@ -284,7 +306,7 @@ static void too_many_rows(void **state)
     }
     lab.runs[0].draws = draws;
     lab.runs[0].draw_count = COMPARE_ROWS_MAX + 1;
-    struct compare_side base = {"b", true, lab.runs, 1}, head = {"h", true, lab.runs + 1, 1};
+    struct compare_side base = {"b", true, lab.runs, 1, 0}, head = {"h", true, lab.runs + 1, 1, 0};
     struct compare_result *result = NULL;
     struct rl_err err;
     assert_int_equal(compare_judge(&base, &head, NULL, &result, &err), -1);
@@ -406,11 +428,17 @@ static void nulls_have_reasons(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(not_comparable, fill), cmocka_unit_test_setup(warnings, fill),
-        cmocka_unit_test_setup(eligible, fill),       cmocka_unit_test_setup(newest_thirty, fill),
-        cmocka_unit_test_setup(few_runs, fill),       cmocka_unit_test_setup(missing, fill),
-        cmocka_unit_test_setup(throttled_rows, fill), cmocka_unit_test_setup(too_many_rows, fill),
-        cmocka_unit_test_setup(as_json, fill),        cmocka_unit_test_setup(nulls_have_reasons, fill),
+        cmocka_unit_test_setup(not_comparable, fill),
+        cmocka_unit_test_setup(warnings, fill),
+        cmocka_unit_test_setup(eligible, fill),
+        cmocka_unit_test_setup(newest_thirty, fill),
+        cmocka_unit_test_setup(another_method, fill),
+        cmocka_unit_test_setup(few_runs, fill),
+        cmocka_unit_test_setup(missing, fill),
+        cmocka_unit_test_setup(throttled_rows, fill),
+        cmocka_unit_test_setup(too_many_rows, fill),
+        cmocka_unit_test_setup(as_json, fill),
+        cmocka_unit_test_setup(nulls_have_reasons, fill),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,8 +37,8 @@ struct tally {
 
 static struct compare_result *judge(size_t base_n, size_t head_n, const struct compare_history *history)
 {
-    struct compare_side base = {"base", false, lab.runs, base_n};
-    struct compare_side head = {"head", false, lab.runs + base_n, head_n};
+    struct compare_side base = {"base", false, lab.runs, base_n, 0};
+    struct compare_side head = {"head", false, lab.runs + base_n, head_n, 0};
     struct compare_result *result = NULL;
     struct rl_err err;
     if (compare_judge(&base, &head, history, &result, &err) != 0)

@@ -62,7 +62,7 @@ static void expect_left_out(struct fixture *f, const struct store_side *side, co
     assert_int_equal(draws.left_out_count, count);
     for (size_t i = 0; i < count; i++) {
         assert_int_equal(draws.left_out[i].run_id, ids[i]);
-        assert_false(draws.left_out[i].eligible);
+        assert_true(!draws.left_out[i].eligible || draws.left_out[i].method_version != 1);
         assert_string_equal(draws.left_out[i].device, DEVICE_A);
         assert_int_equal(draws.left_out[i].row_count, 0);
     }
@@ -98,6 +98,27 @@ static void runs_that_are_no_draws_are_named(void **state)
     FAILS(f, RL_E_BAD_FIELD, store_history_draws(f->store, &side, &draws, &f->err));
 }
 
+static void eligible_runs_of_another_method_are_named(void **state)
+{
+    struct fixture *f = *state;
+    struct store_side side = {
+        .device = DEVICE_A, .sizes = "course", .limit = 2, .left_out_limit = STORE_DRAWS_MAX, .method_version = 1};
+
+    store_run(f, (struct spec){.date_ms = DAY0 + 1, .method = 3});                /* 1: older than the oldest draw */
+    store_run(f, (struct spec){.date_ms = DAY0 + 2});                             /* 2 */
+    store_run(f, (struct spec){.date_ms = DAY0 + 3, .method = 2});                /* 3 */
+    store_run(f, (struct spec){.date_ms = DAY0 + 4});                             /* 4 */
+    store_run(f, (struct spec){.date_ms = DAY0 + 5, .method = 2, .driver = "2"}); /* 5 */
+    store_run(f, (struct spec){.date_ms = DAY0 + 6, .flag = "shared"});           /* 6 */
+    store_run(f, (struct spec){.date_ms = DAY0 + 7, .method = 4});                /* 7 */
+    expect_left_out(f, &side, (int64_t[]){7, 6, 5, 3}, 4);
+    side.left_out_limit = 3;
+    expect_left_out(f, &side, (int64_t[]){7, 6, 5}, 3);
+    side.left_out_limit = STORE_DRAWS_MAX;
+    side.limit = 3;
+    expect_left_out(f, &side, (int64_t[]){7, 6, 5, 3, 1}, 5);
+}
+
 static void a_draw_has_the_flags_of_an_import(void **state)
 {
     static const char *const flags[] = {"unsettled", "single_launch", "launches_differ", "time_derived"};
@@ -111,6 +132,7 @@ static void a_draw_has_the_flags_of_an_import(void **state)
     for (size_t i = 0; i < 4; i++)
         assert_int_equal(rl_strings_add(run->arena, &cold->flags, flags[i]), 0);
     run->device.id = DEVICE_A;
+    run->source = RL_IMPORTED;
     add_run(f, run);
     rl_run_free(run);
     OK(f, store_history_draws(f->store, &side, &draws, &f->err));
@@ -224,8 +246,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_STORE(draws_are_the_newest_eligible_runs), WITH_STORE(draws_equal_sorting),
-        WITH_STORE(runs_that_are_no_draws_are_named),   WITH_STORE(a_draw_says_what_is_known),
-        WITH_STORE(a_draw_has_the_flags_of_an_import),
+        WITH_STORE(runs_that_are_no_draws_are_named),   WITH_STORE(eligible_runs_of_another_method_are_named),
+        WITH_STORE(a_draw_says_what_is_known),          WITH_STORE(a_draw_has_the_flags_of_an_import),
     };
 
     return cmocka_run_group_tests_name("store: draws", tests, NULL, NULL);
