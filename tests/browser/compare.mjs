@@ -75,6 +75,7 @@ async function drawn(browser, daemon, past) {
       assert.deepEqual([ceilings[i].kernel, ceilings[i].verdict, ceilings[i].change], [ceiling.name, WORDS[ceiling.time_verdict], percent(ceiling.value.ratio)]);
       assert.ok(ceilings[i].reasons.includes(ceiling.value.sentence));
     });
+    assert.deepEqual(await page.locator(".side-card .mark").allInnerTexts(), ["Imported", "Imported"]);
     for (const side of ["base", "head"]) assert.deepEqual(await page.locator(`[data-side=${side}] a`).evaluateAll((all) => all.map((a) => a.textContent)), answer[side].runs);
     await done();
   });
@@ -149,7 +150,7 @@ async function chosen(browser, daemon, past) {
     const answer = await asked(daemon, `base=run:1&head=run:${other.id}`);
     assert.equal(answer.comparable, false);
     assert.equal(await page.locator(".outcome h2").innerText(), "Not comparable");
-    assert.deepEqual(await page.locator(".notice.bad li").evaluateAll((all) => all.map((li) => li.dataset.field)), answer.not_comparable.map((note) => note.field));
+    assert.deepEqual(await page.locator(".outcome li").evaluateAll((all) => all.map((li) => li.dataset.field)), answer.not_comparable.map((note) => note.field));
     await visit(page, daemon, "base=run:1&head=run:999999", "#compare .notice.bad");
     assert.ok((await page.locator("#compare .notice.bad").innerText()).includes("999999"));
     assert.equal(await page.locator("[name=head-runs]").inputValue(), "999999");

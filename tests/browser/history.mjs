@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import {createHash} from "node:crypto";
 import {readFileSync, writeFileSync} from "node:fs";
-import {join} from "node:path";
+import {dirname, join} from "node:path";
+import {pathToFileURL} from "node:url";
 import {axe, launch, open} from "./browser.mjs";
 import {JSON_TYPE, start, submit} from "./daemon.mjs";
 import {importedKernelTests, t4Tests, tokenTests, versionTests} from "./history-rights.mjs";
@@ -109,9 +110,12 @@ async function matrixTests(browser, daemon, past) {
     const {page, done} = await open(browser, {expected: [/400/]});
     await visit(page, daemon, "view=history", ".matrix a.cell");
     const before = await page.locator(".matrix a.cell").count();
+    assert.equal(await page.locator('.matrix a.cell.foreign[aria-label*="; imported"]').count(), before); // all of the past came as imports
     await page.locator("[name=source]").selectOption("any");
     await until("the replayed run's cell", async () => (await page.locator(".matrix a.cell").count()) === before + 1);
     assert.equal(parameters(page.url()).source, "any");
+    assert.equal(await page.locator('.matrix a.cell.foreign[aria-label*="; replayed"]').count(), 1);
+    assert.equal(await page.locator('.matrix a.cell.foreign[aria-label*="; imported"]').count(), before);
     await visit(page, daemon, "view=history&since=2020-01-01&until=2020-02-01", ".empty");
     assert.ok((await page.locator(".empty").innerText()).includes("No run in this span"));
     await visit(page, daemon, "view=history&since=yesterday", ".notice.bad");
@@ -323,7 +327,13 @@ async function trendTests(browser, daemon, past) {
     await visit(page, daemon, `view=trend&${query}&sizes=scaled`, ".empty");
     await visit(page, daemon, `view=trend&${query}&source=replayed`, ".trend-chart .point");
     assert.ok((await page.locator(".said").innerText()).includes("There is no band yet"));
-    assert.ok((await page.locator("#trend .mark").first().innerText()).includes("Replayed"));
+    assert.ok((await page.locator("#trend p.mark").innerText()).includes("Replayed runs"));
+    assert.deepEqual(await page.locator(".trend-table .mark").allInnerTexts(), ["replayed"]);
+    await page.locator("[name=source]").selectOption("");
+    await until("the imported points", async () => (await page.locator(".trend-table .mark").count()) > 1);
+    assert.ok((await page.locator("#trend p.mark").innerText()).includes("Imported runs"));
+    assert.ok((await page.locator(".trend-table .mark").allInnerTexts()).every((text) => text === "imported"));
+    assert.match(await page.locator(".trend-chart .point").first().getAttribute("aria-label"), /2 runs, imported\./);
     await done();
   });
 }
@@ -358,6 +368,18 @@ async function acceptTests(browser, daemon, past) {
     assert.equal(await page.locator(".note-list .note-text").textContent(), `seen\n${NOTE}`);
     await done();
   });
+  await test("the runs that a change may begin with are told by UTC and by the reader's clock", async () => {
+    for (const [timezoneId, zone] of [["America/Los_Angeles", /UTC \(.*P[SD]T\)$/], ["Asia/Kolkata", /UTC \(.*(GMT\+5:30|IST)\)$/], ["UTC", /UTC$/]]) {
+      const {page, done} = await open(browser, {timezoneId, locale: "en-US"});
+      await visit(page, daemon, `view=trend&device=${past.device}&kernel=matmul_naive&state=cold`, ".trend-chart .point");
+      await page.getByRole("button", {name: "Accept this change"}).click();
+      const options = page.locator(".accept-form [name=run] option");
+      await options.first().waitFor({state: "attached"});
+      for (const text of await options.allTextContents()) assert.match(text, zone);
+      assert.match(await page.locator(".accept h2").innerText(), /\d{4}-\d{2}-\d{2} UTC$/);
+      await done();
+    }
+  });
   await test("who may not write is asked for a token in place; with the right one the change is accepted, and nothing written is lost", async () => {
     await daemon.stop(); // one daemon has the database at a time
     const file = join(daemon.folder, "tokens");
@@ -386,7 +408,17 @@ async function acceptTests(browser, daemon, past) {
   });
 }
 
+/** What the page says of runs that were not measured here, of counts alone. */
+async function foreignWordsTests() {
+  const {foreignWords} = await import(pathToFileURL(join(dirname(process.env.RL_README), "static/js/views/filters.js")));
+  await test("runs that were not measured here are counted in words", () => {
+    const cases = [[2, {}, null], [2, {imported: 0, replayed: 0}, null], [2, {imported: 2}, "imported"], [3, {imported: 1}, "1 of 3 imported"], [3, {imported: 0, replayed: 3}, "replayed"], [4, {imported: 1, replayed: 2}, "1 of 4 imported, 2 replayed"]];
+    for (const [all, counts, words] of cases) assert.equal(foreignWords(all, counts), words);
+  });
+}
+
 export async function historyTests() {
+  await foreignWordsTests();
   const daemon = await start();
   const past = await fillPast(daemon);
   await submit(daemon, {suite: "verify"});

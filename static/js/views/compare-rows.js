@@ -1,7 +1,7 @@
 // The rows of a comparison: verdict, interval, numbers and reasons of each; chosen by verdict and state, in the order that the reader wants.
 import {element} from "../dom.js";
 import {NONE, si} from "../format.js";
-import {chip} from "../parts.js";
+import {bdi, button, chip} from "../parts.js";
 import {chooser, field, watch} from "./filters.js";
 import {axis, interval, mark, scaleOf} from "./compare-interval.js";
 import {BYTES, CAUSES, TIME, percent} from "./compare-words.js";
@@ -24,8 +24,20 @@ function numbers(measure) {
 
 const value = (measure, side, unit) => (measure[side] === null ? NONE : si(measure[side], unit));
 
-/** The sentences, open where there is something to read. */
-const why = (lines, open) => element("details", {class: "reasons", open}, element("summary", {}, "Reasons"), element("div", {class: "reason-lines"}, ...lines));
+let ids = 0;
+
+/** The sentences of a row, open where there is something to read, and the button that opens them: {button, lines}. */
+function why(lines, open) {
+  const box = element("div", {class: "reasons", id: `reasons-${++ids}`, hidden: !open}, ...lines);
+  const opener = button("Reasons", () => {
+    box.hidden = !box.hidden;
+    opener.setAttribute("aria-expanded", String(!box.hidden));
+  }, {class: "quiet opener", "aria-expanded": String(open), "aria-controls": box.id});
+  return {button: opener, lines: box};
+}
+
+/** What a row begins with: its name, and below it what leads on. */
+const nameOf = (title, state, ...more) => element("div", {class: "row-name"}, element("h3", {}, bdi(title), " ", element("span", {class: "state"}, state)), element("div", {class: "row-more"}, ...more.filter(Boolean)));
 
 function reasons(row) {
   const lines = [element("p", {}, row.time_s.sentence)];
@@ -37,22 +49,23 @@ function reasons(row) {
 
 function rowOf(row, {titles, scale, change, trend}) {
   const bytes = BYTES[row.bytes_verdict];
-  const title = element("h3", {}, titles.get(row.kernel) ?? row.kernel, " ", element("span", {class: "state"}, row.state));
+  const told = reasons(row);
   return element("li", {class: "compare-row", "data-kernel": row.kernel, "data-state": row.state, "data-verdict": row.time_verdict},
-    element("div", {class: "row-name"}, title, trend ? element("a", {href: trend(row), class: "second"}, "trend") : null),
+    nameOf(titles.get(row.kernel) ?? row.kernel, row.state, told.button, trend ? element("a", {href: trend(row)}, "Trend") : null),
     element("div", {class: "row-verdict"}, verdict(row.time_verdict, row.why.time_verdict), row.cause && row.cause !== "none_found" ? element("span", {class: "second"}, `cause: ${CAUSES[row.cause]}`) : null),
     interval(row.time_s, scale, TIME[row.time_verdict]?.shape ?? "circle", change), numbers(row.time_s),
     element("div", {class: "row-values"}, `${value(row.time_s, "base", "s")} → ${value(row.time_s, "head", "s")}`,
       element("span", {class: "second"}, bytes ? chip(bytes.word, bytes.kind) : element("span", {title: row.why.bytes_verdict}, "bytes not judged"), row.dram_bytes.ratio === null ? "" : ` ${percent(row.dram_bytes.ratio)}`)),
-    reasons(row));
+    told.lines);
 }
 
 function ceilingOf(ceiling, {titles, scale, change}) {
   const unit = /fma/.test(ceiling.name) ? "FLOP/s" : "B/s";
+  const told = why([element("p", {}, ceiling.value.sentence)], ceiling.time_verdict !== "same");
   return element("li", {class: "compare-row", "data-ceiling": ceiling.name, "data-state": ceiling.state},
-    element("div", {class: "row-name"}, element("h3", {}, titles.get(ceiling.name) ?? ceiling.name, " ", element("span", {class: "state"}, ceiling.state))),
+    nameOf(titles.get(ceiling.name) ?? ceiling.name, ceiling.state, told.button),
     element("div", {class: "row-verdict"}, verdict(ceiling.time_verdict, ceiling.why.time_verdict)), interval(ceiling.value, scale, TIME[ceiling.time_verdict]?.shape ?? "circle", change), numbers(ceiling.value),
-    element("div", {class: "row-values"}, `${value(ceiling.value, "base", unit)} → ${value(ceiling.value, "head", unit)}`), why([element("p", {}, ceiling.value.sentence)], ceiling.time_verdict !== "same"));
+    element("div", {class: "row-values"}, `${value(ceiling.value, "base", unit)} → ${value(ceiling.value, "head", unit)}`), told.lines);
 }
 
 function ordered(rows, order) {

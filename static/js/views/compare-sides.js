@@ -1,6 +1,6 @@
 // The two sides: choosing them from what the API lists, and what became of them.
 import {element} from "../dom.js";
-import {bdi} from "../parts.js";
+import {bdi, shortMark} from "../parts.js";
 import {SIZES, SOURCES, SUITES, chooser, deviceLabel, field} from "./filters.js";
 import {sideWords} from "./compare-words.js";
 
@@ -31,7 +31,7 @@ function side(name, label, device, value) {
   const select = chooser(`${name}-kind`, options(device), byRuns ? RUNS : value);
   const ids = element("input", {name: `${name}-runs`, type: "text", inputmode: "numeric", autocomplete: "off", placeholder: "12, 13, 14", pattern: "[0-9, ]*"});
   ids.value = byRuns ? value.replaceAll("run:", "").replaceAll(",", ", ") : "";
-  const more = field(`${label}: numbers of runs`, ids, {broad: true});
+  const more = field(`${label.split(":")[0]}: numbers of runs`, ids, {broad: true});
   more.hidden = select.value !== RUNS;
   select.addEventListener("change", () => { more.hidden = select.value !== RUNS; });
   const read = () => (select.value === RUNS ? [...new Set(ids.value.split(/[\s,]+/).filter(Boolean))].map((id) => `run:${id}`).join(",") : select.value);
@@ -59,15 +59,15 @@ function runLinks(shell, ids) {
   return ids.flatMap((id, i) => [i === 0 ? "" : ", ", element("a", {href: shell.link("run", {run: id})}, id)]);
 }
 
-function one(shell, name, side) {
+function one(shell, name, side, source) {
   const left = side.left_out.length === 0 ? null : element("div", {class: "left-out"}, element("p", {}, element("strong", {}, `Left out: ${side.left_out.length}`)),
     element("ul", {}, ...side.left_out.map(({id, reason}) => element("li", {}, element("a", {href: shell.link("run", {run: id})}, `run ${id}`), ": ", reason))));
   const count = element("strong", {}, side.runs.length === 1 ? "1 run" : `${side.runs.length} runs`);
   const older = side.older ? element("span", {class: "hint"}, ", the newest") : "";
   const runs = side.runs.length > FOLDED ? element("details", {}, element("summary", {}, count, older), element("p", {}, ...runLinks(shell, side.runs))) : element("p", {}, count, older, side.runs.length > 0 ? ": " : "", ...runLinks(shell, side.runs));
   const drivers = side.drivers === null ? element("p", {class: "second"}, `no driver: ${side.why.drivers}`) : side.label.startsWith("run:") ? element("p", {class: "second"}, "driver ", bdi(side.drivers)) : null;
-  return element("section", {class: "side-card", "data-side": name}, element("h3", {}, name === "base" ? "Base" : "Head", ": ", bdi(sideWords(side.label))), drivers, runs, left);
+  return element("section", {class: "side-card", "data-side": name}, element("h3", {}, name === "base" ? "Base" : "Head", ": ", bdi(sideWords(side.label)), source === null ? "" : " ", source === null ? null : shortMark({source, recorded_at: null})), drivers, runs, left);
 }
 
-/** Which runs stood for each side, and what was left out, with its reason. */
-export const sides = (shell, answer) => element("div", {class: "sides"}, one(shell, "base", answer.base), one(shell, "head", answer.head));
+/** Which runs stood for each side, and what was left out, with its reason. sources: {base, head}, of the runs of each, or null. */
+export const sides = (shell, answer, sources) => element("div", {class: "sides"}, one(shell, "base", answer.base, sources.base), one(shell, "head", answer.head, sources.head));

@@ -15,15 +15,16 @@ const CHOICE = ["verdict", "rowstate", "order"];
 function outcome(answer) {
   const known = OUTCOMES[answer.outcome] ?? {title: answer.outcome, kind: ""};
   const title = answer.comparable ? known.title : "Not comparable";
-  return element("div", {class: `outcome ${answer.comparable ? known.kind : ""}`, role: "status"}, element("h2", {}, title), element("p", {}, answer.sentence));
+  const words = answer.comparable ? [element("p", {}, answer.sentence)] : [element("p", {}, "The sides cannot be held against each other: what must be the same is not."), element("ul", {}, ...answer.not_comparable.map(difference))];
+  return element("div", {class: `outcome ${answer.comparable ? known.kind : "bad"}`, role: "status"}, element("h2", {}, title), ...words);
 }
 
-function differences(answer) {
-  const one = ({field, sentence}) => element("li", {"data-field": field}, element("strong", {}, `${fieldName(field)}: `), bdi(sentence));
-  const made = [];
-  if (answer.not_comparable.length > 0) made.push(notice("bad", element("p", {}, element("strong", {}, "The sides cannot be held against each other: what must be the same is not.")), element("ul", {}, ...answer.not_comparable.map(one))));
-  if (answer.warnings.length > 0) made.push(notice("", element("p", {}, element("strong", {}, "Judged, with reservations")), element("ul", {}, ...answer.warnings.map(one))));
-  return made;
+const difference = ({field, sentence}) => element("li", {"data-field": field}, element("strong", {}, `${fieldName(field)}: `), bdi(sentence));
+
+/** What limits the verdicts; null where nothing does. */
+function reservations(answer) {
+  if (answer.warnings.length === 0) return null;
+  return notice("", element("p", {}, element("strong", {}, answer.comparable ? "Judged, with reservations" : "To be minded besides")), element("ul", {}, ...answer.warnings.map(difference)));
 }
 
 function machine({machine: said}) {
@@ -55,21 +56,27 @@ function suggestion(devices) {
   return null;
 }
 
-/** The device that verdicts' trends are of: as asked, else that of the first run. */
-async function deviceOf(asked, answer, signal) {
-  if (asked.device) return asked.device;
+/** One of the runs, whole; null where no side has one. */
+async function firstRun(answer, signal) {
   const id = answer.base.runs[0] ?? answer.head.runs[0];
-  return id === undefined ? null : (await api.run(id, {signal})).device.id;
+  return id === undefined ? null : api.run(id, {signal});
+}
+
+/** Where the runs of each side are from: the API says so where they are not all from the same; else one of them tells it. */
+function sourcesOf(answer, run) {
+  const said = answer.warnings.find((warning) => warning.field === "source");
+  return said ? {base: said.base, head: said.head} : {base: run?.source ?? null, head: run?.source ?? null};
 }
 
 async function load(shell, asked, choice, titles, signal) {
   if (asked.base === "" || asked.head === "") return [notice("info", element("p", {}, "Choose two sides: two drivers of a device, or runs by their numbers. ", element("a", {href: shell.link("runs")}, "Mark runs in the list")))];
   const answer = await api.get(api.address("/api/v1/compare", asked), {signal});
   shell.title(`${sideWords(answer.base.label)} against ${sideWords(answer.head.label)}`);
-  const device = answer.rows.length > 0 ? await deviceOf(asked, answer, signal) : null;
+  const run = await firstRun(answer, signal);
+  const device = asked.device || (run?.device.id ?? null);
   const trend = device === null ? null : (row) => shell.link("trend", {device, kernel: row.kernel, state: row.state, suite: asked.suite, sizes: asked.sizes, source: asked.source});
   const rows = answer.rows.length === 0 ? [] : comparedRows(answer, titles, choice, (changed) => shell.setParameters(changed), trend);
-  return [outcome(answer), machine(answer), ...differences(answer), sides(shell, answer), explained(answer), ...rows, hint(asked, answer)].filter(Boolean);
+  return [outcome(answer), machine(answer), reservations(answer), sides(shell, answer, sourcesOf(answer, run)), explained(answer), ...rows, hint(asked, answer)].filter(Boolean);
 }
 
 export async function show(root, params, shell) {

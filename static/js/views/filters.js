@@ -1,6 +1,7 @@
 // What the views over many runs share: choosers whose values stand in the address, days of UTC, and which devices and drivers there are.
 import * as api from "../api.js";
 import {element} from "../dom.js";
+import {local, utc} from "../format.js";
 import {empty} from "../parts.js";
 import {refused} from "./refused.js";
 
@@ -8,8 +9,8 @@ const DAY_MS = 86400000;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 export const SOURCES = [["", "measured and imported"], ["measured", "measured here"], ["imported", "imported"], ["replayed", "replayed"], ["any", "all, replayed too"]];
-export const SIZES = [["course", "course"], ["scaled", "scaled"], ["other", "other (imported)"]];
-export const SUITES = [["verify", "verification"], ["import", "other kernels (imported)"]];
+export const SIZES = [["course", "course"], ["scaled", "scaled"], ["other", "other"]];
+export const SUITES = [["verify", "verification"], ["import", "other kernels"]];
 /** What a source left out means, where the API has another default for it. */
 export const HISTORY_SOURCE = "measured,imported";
 
@@ -18,6 +19,9 @@ export const dayNumber = (day) => Date.parse(`${day}T00:00:00Z`) / DAY_MS;
 export const dayText = (number) => new Date(number * DAY_MS).toISOString().slice(0, 10);
 export const nextDay = (day) => dayText(dayNumber(day) + 1);
 export const today = () => new Date().toISOString().slice(0, 10);
+
+/** A moment where only text can stand: UTC, and the reader's own clock with its zone where that is another. */
+export const momentText = (text) => (new Date(text).getTimezoneOffset() === 0 ? utc(text) : `${utc(text)} (${local(text)})`);
 
 /** Long ids are told by their beginning where their whole stands beside them or behind them. */
 export const shortId = (id) => (id.length > 16 ? `${id.slice(0, 12)}…` : id);
@@ -59,6 +63,25 @@ export function suggested(name, values, value = "") {
   const made = element("input", {name, type: "text", list: list.id, autocomplete: "off", spellcheck: "false"});
   made.value = value;
   return element("span", {class: "suggested"}, made, list);
+}
+
+/** The sources that an answer over this source holds and that are told apart: what was measured here has no mark. */
+const FOREIGN = {"": ["imported"], any: ["imported", "replayed"], imported: ["imported"], replayed: ["replayed"]};
+
+/**
+ * Asks the same again of imports alone, and of replays where they are in it, so that they can be marked: what the API gives does not tell of each day what its runs are.
+ * ask(source) gives such an answer. Returns {imported, replayed}, each an answer or null.
+ */
+export async function foreign(source, ask) {
+  const [imported, replayed] = await Promise.all(["imported", "replayed"].map((one) => ((FOREIGN[source] ?? []).includes(one) ? ask(one) : null)));
+  return {imported, replayed};
+}
+
+/** "imported", "1 of 2 imported", "1 of 3 imported, 1 replayed"; null where all were measured here. counts: {imported, replayed} of all. */
+export function foreignWords(all, counts) {
+  const some = Object.entries(counts).filter(([, count]) => count > 0);
+  if (some.length === 0) return null;
+  return some.length === 1 && some[0][1] === all ? some[0][0] : some.map(([source, count], i) => (i === 0 ? `${count} of ${all} ${source}` : `${count} ${source}`)).join(", ");
 }
 
 /** The named members of the address, "" where it has none. */

@@ -45,7 +45,7 @@ function cellWords(row, cell, isNew) {
   const parts = [];
   if (cell.counter_backed > 0) parts.push(`${runs(cell.counter_backed)} with counters`);
   if (cell.timed_only > 0) parts.push(`${runs(cell.timed_only)} timed only`);
-  return `${cell.day} UTC, ${version(row).join(", ")}: ${parts.join(", ")}${isNew ? "; first day under this driver" : ""}`;
+  return `${cell.day} UTC, ${version(row).join(", ")}: ${parts.join(", ")}${cell.foreign === null ? "" : `; ${cell.foreign}`}${isNew ? "; first day under this driver" : ""}`;
 }
 
 const shown = (number) => (number > 999 ? "999+" : String(number));
@@ -56,7 +56,7 @@ function cellLink(shell, row, cell, state, isNew) {
   const words = cellWords(row, cell, isNew);
   const large = counted ? shown(cell.counter_backed) : `${shown(cell.timed_only)}t`;
   const small = counted && cell.timed_only > 0 ? `+${shown(cell.timed_only)}t` : "";
-  return element("a", {class: `cell ${counted ? "counted" : "timed"}${isNew ? " new" : ""}`, href: shell.link("runs", filters), "aria-label": `${large}${small}: ${words}`, title: words, tabindex: "-1"},
+  return element("a", {class: `cell ${counted ? "counted" : "timed"}${isNew ? " new" : ""}${cell.foreign === null ? "" : " foreign"}`, href: shell.link("runs", filters), "aria-label": `${large}${small}: ${words}`, title: words, tabindex: "-1"},
     large, small === "" ? null : element("small", {}, small));
 }
 
@@ -65,7 +65,7 @@ export function key() {
   const sample = (kind, text, words) => element("span", {class: "sample"}, element("span", {class: `cell ${kind}`, "aria-hidden": "true"}, text), words);
   return element("div", {class: "key matrix-key"},
     sample("counted", "6", "filled square: runs with counters"), sample("timed", "2t", "ring: timed only"), sample("none", "·", "no run"),
-    sample("counted new", "1", "notch: first day under that driver"));
+    sample("counted foreign", "3", "corner below: imported or replayed runs"), sample("counted new", "1", "notch above: first day under that driver"));
 }
 
 function heads(cols) {

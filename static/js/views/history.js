@@ -2,7 +2,7 @@
 import * as api from "../api.js";
 import {element} from "../dom.js";
 import {button, empty} from "../parts.js";
-import {SOURCES, chooser, dayInput, dayNumber, dayText, deviceLabel, field, knownDevices, nothingYet, read, region, today, watch} from "./filters.js";
+import {SOURCES, chooser, dayInput, dayNumber, dayText, deviceLabel, field, foreign, foreignWords, knownDevices, nothingYet, read, region, today, watch} from "./filters.js";
 import {changes, key, matrix} from "./history-matrix.js";
 
 export const css = "/css/history.css";
@@ -24,8 +24,17 @@ function sentence(answer) {
   const drivers = new Set(answer.rows.map((row) => row.driver)).size;
   const [counted, timed] = [sum("counter_backed"), sum("timed_only")];
   return element("p", {class: "lead said", role: "status"},
-    `${count(counted + timed, "good run")} of ${count(devices, "device")} under ${count(drivers, "driver")}: ${counted.toLocaleString("en-US")} with counters, ${timed.toLocaleString("en-US")} timed only; on ${count(days.length, "day")} from `,
-    dayOf(days[0]), " to ", dayOf(days.at(-1)), ". Asked for: from ", dayOf(answer.since), " up to, not including, ", dayOf(answer.until), ", days of UTC.");
+    `${count(counted + timed, "good run")} of ${count(devices, "device")} under ${count(drivers, "driver")}: ${counted.toLocaleString("en-US")} with counters, ${timed.toLocaleString("en-US")} timed only; on ${count(days.length, "day")}`,
+    ...(days.length === 1 ? [", ", dayOf(days[0])] : [" from ", dayOf(days[0]), " to ", dayOf(days.at(-1))]), " (UTC). ",
+    element("span", {class: "second"}, "Looked for from ", dayOf(answer.since), " up to, not including, ", dayOf(answer.until), " (UTC)."));
+}
+
+/** Gives each cell its foreign: what of its runs was not measured here, in words, or null. */
+function markForeign(answer, answers) {
+  const of = (row, cell) => `${row.device.id} ${row.driver} ${row.cuda} ${cell.day}`;
+  const runs = (cell) => cell.counter_backed + cell.timed_only;
+  const counts = Object.entries(answers).filter(([, one]) => one !== null).map(([source, one]) => [source, new Map(one.rows.flatMap((row) => row.cells.map((cell) => [of(row, cell), runs(cell)])))]);
+  for (const row of answer.rows) for (const cell of row.cells) cell.foreign = foreignWords(runs(cell), Object.fromEntries(counts.map(([source, known]) => [source, known.get(of(row, cell)) ?? 0])));
 }
 
 function nothing(shell, state) {
@@ -38,7 +47,9 @@ export async function show(root, params, shell) {
   const state = read(params, NAMES);
   const place = element("div", {class: "matrix-place"});
   const refresh = region(shell, place, async (signal) => {
-    const answer = await api.get(api.address("/api/v1/history", state), {signal});
+    const ask = (source) => api.get(api.address("/api/v1/history", {...state, source}), {signal});
+    const answer = await ask(state.source);
+    markForeign(answer, await foreign(state.source, (source) => (source === state.source ? answer : ask(source))));
     const words = sentence(answer);
     if (words === null) return nothing(shell, state);
     return [words, key(), matrix(shell, answer, state), changes(shell, answer, state)];

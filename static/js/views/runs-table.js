@@ -14,8 +14,8 @@ function date(text) {
   return element("time", {datetime: text}, utc(text), here);
 }
 
-/** A value, or a dash that says why there is none. */
-const known = (run, member, text) => (run[member] === null ? element("span", {title: run.why[member]}, NONE) : text(run[member]));
+/** A value, or a dash or word that says why there is none. */
+const known = (run, member, text, none = NONE) => (run[member] === null ? element("span", {title: run.why[member]}, none) : text(run[member]));
 
 function counters(kind) {
   return element("span", {class: "counters"}, element("span", {class: `dot ${kind === "counter-backed" ? "counted" : "timed"}`, "aria-hidden": "true"}), kind === "counter-backed" ? "counter-backed" : "timed only");
@@ -24,7 +24,7 @@ function counters(kind) {
 const COLUMNS = [
   {name: "date", words: true, of: (run) => date(run.date)},
   {name: "device", words: true, wide: true, of: ({device}) => element("span", {}, bdi(device.name), element("span", {class: "second", title: device.id}, bdi(shortId(device.id))))},
-  {name: "driver", words: true, of: (run) => element("span", {}, known(run, "driver", (text) => bdi(text)), second("CUDA ", known(run, "cuda", (text) => bdi(text))))},
+  {name: "driver", words: true, of: (run) => element("span", {}, known(run, "driver", (text) => bdi(text), "unknown"), second("CUDA ", known(run, "cuda", (text) => bdi(text), "unknown")))},
   {name: "sizes, bytes", words: true, of: (run) => element("span", {}, run.sizes, second(counters(run.counters)))},
   {name: "outcome", words: true, of: (run) => (run.outcome === "ok" ? "ok" : chip(...(OUTCOMES[run.outcome] ?? [run.outcome, null])))},
   {name: "copy", of: (run) => known(run, "dram_copy_byte_per_s", (value) => si(value, "B/s"))},
@@ -32,14 +32,14 @@ const COLUMNS = [
   {name: "ridge, FLOP/B", of: (run) => known(run, "ridge_flop_per_byte", ratio)},
 ];
 
-const kindOf = (column) => [column.words ? "words" : "", column.wide ? "wide" : ""].join(" ").trim() || null;
+const kindOf = (column, run) => [column.words ? "words" : "rate", column.wide ? "wide" : "", column.name === "outcome" && run.outcome === "ok" ? "plain-ok" : ""].join(" ").trim();
 
 // The roles are said in full: a row that is laid out as a card would lose them.
 function row(shell, run, selection) {
   return element("tr", {role: "row", "data-run": run.id},
     ...["base", "head"].map((side) => element("td", {role: "cell", class: "tick", "data-label": side}, element("label", {}, selection.box(side, run)))),
     element("th", {role: "rowheader", scope: "row"}, runLink(shell, run)),
-    ...COLUMNS.map((column) => element("td", {role: "cell", class: kindOf(column), "data-label": column.name}, element("span", {class: "value"}, column.of(run)))));
+    ...COLUMNS.map((column) => element("td", {role: "cell", class: kindOf(column, run), "data-label": column.name}, element("span", {class: "value"}, column.of(run)))));
 }
 
 export function table(shell, items, selection) {

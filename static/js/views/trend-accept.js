@@ -1,9 +1,8 @@
 // Accepting a change: a run's note says that a row is meant to be as it is from this run on, and its trend's baseline begins anew there.
 import * as api from "../api.js";
 import {element} from "../dom.js";
-import {utc} from "../format.js";
 import {bdi, button, notice} from "../parts.js";
-import {UNKNOWN, chooser, field, nextDay} from "./filters.js";
+import {UNKNOWN, chooser, field, momentText, nextDay} from "./filters.js";
 import {refused} from "./refused.js";
 import {versionOf} from "./trend-words.js";
 
@@ -56,7 +55,7 @@ export async function acceptForm(shell, point, trend, place, done) {
 const joined = (read, written, before) => (written === before || written === read ? read : [read, written].filter(Boolean).join("\n"));
 
 function form(shell, runs, trend, body, close, done) {
-  const which = chooser("run", runs.map((run) => [run.id, `run ${run.id}, ${utc(run.date)}`]), runs[0].id);
+  const which = chooser("run", runs.map((run) => [run.id, `run ${run.id}, ${momentText(run.date)}`]), runs[0].id);
   const text = element("textarea", {name: "text", rows: "3", maxlength: "4096", dir: "auto"});
   const told = element("div", {class: "accept-said", role: "status"}); // outside of the form, since a token's form may be in it
   const save = element("button", {class: "primary", disabled: true}, "Accept from this run on");

@@ -5,10 +5,12 @@ import {dayNumber} from "./filters.js";
 import {exact, kindOf, prefixFor, verdict, versionOf} from "./trend-words.js";
 
 const DAY_MS = 86400000;
-const MARGIN = {top: 44, right: 14, bottom: 40, left: 66};
+const MARGIN = {top: 44, right: 14, bottom: 54, left: 66};
 const REACH = 48; // pixels within which the pointer means a point
 const RULES_MOST = 12;
 const LANES = 3;
+const DAYS_FEW = 21; // so many days and fewer have a tick in the middle of each day or of every second, third …: Plot would go on to hours
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /** Shape and colours of each kind of point; the shape alone tells them apart. */
 export const SHAPES = {
@@ -60,6 +62,18 @@ export function versionRules(items) {
   return {rules: all.sort((a, b) => a.x - b.x), shortened: drivers.length > RULES_MOST};
 }
 
+/** Options of the axis of days, at most so many ticks. */
+function dayTicks(items, most) {
+  const days = items.map(({point}) => dayNumber(point.day));
+  const [first, last] = [Math.min(...days), Math.max(...days)];
+  if (last - first >= DAYS_FEW) return {ticks: most};
+  const step = Math.ceil((last - first + 1) / most);
+  const ticks = [];
+  for (let day = first; day <= last; day += step) ticks.push(new Date((day + 0.5) * DAY_MS));
+  const month = (date) => date.getUTCMonth();
+  return {ticks, tickFormat: (date, i) => (i === 0 || month(date) !== month(ticks[i - 1]) ? `${date.getUTCDate()}\n${MONTHS[month(date)]}` : String(date.getUTCDate()))};
+}
+
 function ruleLabels(svg, rules, px, width) {
   const group = svg.appendChild(svgElement("g", {class: "rule-labels", "aria-hidden": "true"}));
   const ends = Array(LANES).fill(-Infinity);
@@ -99,7 +113,7 @@ function base(items, of, size) {
       link(drawn.filter((item) => item.point.min !== item.point.max), {x1: "x", x2: "x", y1: (d) => d.point.min / scale, y2: (d) => d.point.max / scale, stroke: "var(--join)", strokeWidth: 1}),
       ...Object.entries(SHAPES).map(([kind, {symbol, fill, stroke, r}]) =>
         dot(drawn.filter((item) => item.kind === kind), {x: "x", y: (d) => d.y / scale, symbol, fill, stroke, strokeWidth: kind === "inside" ? 0.8 : 2, r: r * dense})),
-      axisX({ticks: Math.max(3, Math.floor((size.width - MARGIN.left) / 100)), label: "day (UTC) →", labelAnchor: "right", fontSize: 12, color: "var(--muted)"}),
+      axisX({...dayTicks(items, Math.max(3, Math.floor((size.width - MARGIN.left) / 100))), label: "day (UTC) →", labelAnchor: "right", labelOffset: MARGIN.bottom - 10, fontSize: 12, color: "var(--muted)"}),
       axisY({ticks: 6, label: `↑ ${of.name}${unit ? `, ${unit}` : ""}`, labelOffset: MARGIN.left - 8, fontSize: 12, color: "var(--muted)"}),
     ],
   });
@@ -112,7 +126,7 @@ function base(items, of, size) {
 }
 
 function sentence({point}, of) {
-  return `${point.day} UTC, ${versionOf(point)}: ${exact(point.median, of)}, ${point.used} ${point.used === 1 ? "run" : "runs"}. ${verdict(point)}`;
+  return `${point.day} UTC, ${versionOf(point)}: ${exact(point.median, of)}, ${point.used} ${point.used === 1 ? "run" : "runs"}${point.foreign === null ? "" : `, ${point.foreign}`}. ${verdict(point)}`;
 }
 
 /** A stop of the Tab key for one of the points, arrow keys through all, the pointer for the nearest. choose(item) is told. */

@@ -5,11 +5,12 @@ import {bdi} from "../parts.js";
 import {SHAPES} from "./trend-chart.js";
 import {change, exact, kindOf, range, verdict} from "./trend-words.js";
 
-const known = (point, member) => (point[member] === null ? element("span", {title: point.why[member]}, NONE) : bdi(point[member]));
+const known = (point, member) => (point[member] === null ? element("span", {title: point.why[member]}, "unknown") : bdi(point[member]));
 
 function row(shell, point, of, chosen) {
   const {band} = point;
   const run = element("a", {href: shell.link("run", {run: point.newest_run})}, `run ${point.newest_run}`);
+  const mark = point.foreign === null ? null : element("span", {class: "mark"}, point.foreign);
   const day = element("button", {type: "button", class: "quiet day-button"}, point.day);
   day.addEventListener("click", () => chosen(point));
   return element("tr", {class: `kind-${kindOf(point)}`, "data-day": point.day}, element("th", {scope: "row"}, day),
@@ -19,7 +20,7 @@ function row(shell, point, of, chosen) {
     element("td", {}, point.used === point.runs ? String(point.runs) : `${point.used} of ${point.runs}`),
     element("td", {title: point.why.band}, band === null ? NONE : range(band.low, band.high, of)),
     element("td", {}, band === null ? NONE : change(point.median, band.median)),
-    element("td", {class: "words verdict"}, verdict(point)), element("td", {class: "words"}, run));
+    element("td", {class: "words verdict"}, verdict(point)), element("td", {class: "words"}, run, mark === null ? "" : " ", mark));
 }
 
 export function trendTable(shell, points, of, chosen) {

@@ -1,8 +1,8 @@
 // Trend, #view=trend&device=…&kernel=…&state=…&metric=…: one quantity of one row of one device over days, with its noise band.
 import * as api from "../api.js";
 import {element, svgElement} from "../dom.js";
-import {bdi, button, definitions, empty, longMark, notice} from "../parts.js";
-import {SIZES, SOURCES, SUITES, chooser, dayInput, deviceLabel, distinct, field, knownDevices, nothingYet, read, region, suggested, watch} from "./filters.js";
+import {bdi, button, definitions, empty, notice} from "../parts.js";
+import {SIZES, SOURCES, SUITES, chooser, dayInput, deviceLabel, distinct, field, foreign, foreignWords, knownDevices, nothingYet, read, region, suggested, watch} from "./filters.js";
 import {acceptForm, acceptedList} from "./trend-accept.js";
 import {SHAPES, trendChart} from "./trend-chart.js";
 import {trendKey, trendTable} from "./trend-table.js";
@@ -12,7 +12,7 @@ import {METRICS, change, exact, kindOf, metricsOf, quantity, range, verdict} fro
 export const css = "/css/history.css";
 
 const NAMES = ["device", "kernel", "state", "metric", "suite", "sizes", "source", "driver", "cuda", "since", "until"];
-const STATES = [["warm", "warm"], ["cold", "cold"], ["mixed", "mixed (imported)"]];
+const STATES = [["warm", "warm"], ["cold", "cold"], ["mixed", "mixed"]];
 
 /** A shape of the key, as the chart draws it. */
 function shape(kind) {
@@ -45,6 +45,21 @@ function controls(state, devices, units) {
     field("Before day (UTC)", dayInput("until", state.until)));
 }
 
+/** Gives each point its foreign: what of its runs was not measured here, in words, or null. */
+function markForeign(trend, answers) {
+  const of = (point) => `${point.day} ${point.driver} ${point.cuda}`;
+  const counts = Object.entries(answers).filter(([, answer]) => answer !== null).map(([source, answer]) => [source, new Map(answer.points.map((point) => [of(point), point.runs]))]);
+  for (const point of trend.points) point.foreign = foreignWords(point.runs, Object.fromEntries(counts.map(([source, runs]) => [source, runs.get(of(point)) ?? 0])));
+}
+
+/** Above the chart, where all of its runs are of one kind that was not measured here. */
+function markOf(points) {
+  const [first] = points;
+  if (first.foreign === null || points.some((point) => point.foreign !== first.foreign)) return null;
+  const words = {imported: "Imported runs, not measured by this service", replayed: "Replayed runs, not measured on these days"}[first.foreign];
+  return words ? element("p", {class: "mark"}, words) : null;
+}
+
 /** What the reader asked for, and where they did not say, what there is most likely something of. */
 function complete(params, devices, units) {
   const state = read(params, NAMES);
@@ -65,8 +80,9 @@ function settleMetric(state, units) {
 function summary(trend, of) {
   const count = (kind) => trend.points.filter((point) => kindOf(point) === kind).length;
   const runs = trend.points.reduce((all, point) => all + point.runs, 0);
-  const parts = [`${trend.points.length} ${trend.points.length === 1 ? "point" : "points"} of ${runs.toLocaleString("en-US")} runs, ${trend.points[0].day} to ${trend.points.at(-1).day} (UTC).`];
-  parts.push(count("outside") === 0 ? "None is outside of its band." : `${count("outside")} outside of ${count("outside") === 1 ? "its" : "their"} band.`);
+  const [first, last] = [trend.points[0].day, trend.points.at(-1).day];
+  const parts = [`${trend.points.length} ${trend.points.length === 1 ? "point" : "points"} of ${runs.toLocaleString("en-US")} ${runs === 1 ? "run" : "runs"}, ${first === last ? `on ${first}` : `${first} to ${last}`} (UTC).`];
+  if (trend.points.some((point) => point.band !== null)) parts.push(count("outside") === 0 ? "None is outside of its band." : `${count("outside")} outside of ${count("outside") === 1 ? "its" : "their"} band.`);
   if (count("accepted") > 0) parts.push(`${count("accepted")} accepted.`);
   const without = trend.points.filter((point) => point.band === null && point.median !== null);
   if (without.length === trend.points.length) parts.push(`There is no band yet: ${without.at(-1).why.band}.`);
@@ -79,12 +95,13 @@ function detail(shell, point, of, accept) {
   const facts = definitions([
     ["median", exact(point.median, of)],
     ["least to most", point.median === null ? null : point.min === point.max ? "one value" : range(point.min, point.max, of)],
-    ["runs", point.used === point.runs ? String(point.runs) : `${point.used} of ${point.runs} used`],
+    ["runs", `${point.used === point.runs ? point.runs : `${point.used} of ${point.runs} used`}${point.foreign === null ? "" : `, ${point.foreign}`}`],
     ["driver", point.driver === null ? point.why.driver : bdi(point.driver)],
     ["CUDA", point.cuda === null ? point.why.cuda : bdi(point.cuda)],
-    ["band before it", point.band === null ? null : range(point.band.low, point.band.high, of)],
-    ["its middle", point.band === null ? null : `${exact(point.band.median, of)} (${point.band.runs} runs)`],
-    ["against it", point.band === null ? null : change(point.median, point.band.median)]]);
+    ...(point.band === null ? [] : [
+      ["band before it", range(point.band.low, point.band.high, of)],
+      ["its middle", `${exact(point.band.median, of)} (${point.band.runs} runs)`],
+      ["against it", change(point.median, point.band.median)]])]);
   return [element("h2", {}, `${point.day} UTC`), facts, element("p", {class: "advice"}, verdict(point)),
     element("div", {class: "buttons"}, element("a", {class: "button", href: shell.link("run", {run: point.newest_run})}, `Newest run: ${point.newest_run}`),
       point.outside ? button("Accept this change …", () => accept(point)) : "")];
@@ -115,7 +132,9 @@ export async function show(root, params, shell) {
   const refresh = region(shell, place, async (signal) => {
     draw = null;
     if (unitsOf !== state.device) await settleDevice(signal);
-    const trend = await api.get(api.address("/api/v1/trend", state), {signal});
+    const ask = (source) => api.get(api.address("/api/v1/trend", {...state, source}), {signal});
+    const trend = await ask(state.source);
+    markForeign(trend, await foreign(state.source, (source) => (source === state.source ? trend : ask(source))));
     shell.title(`${trend.kernel} ${trend.state}, trend`);
     if (trend.points.length === 0) return nothing(shell, state, trend);
     const made = body(shell, trend, units, accepted);
@@ -200,7 +219,7 @@ function body(shell, trend, units, accept) {
   });
   const only = element("input", {type: "checkbox"});
   only.addEventListener("change", () => table.classList.toggle("only-outside", only.checked));
-  const mark = trend.source === "replayed" ? longMark({source: "replayed", recorded_at: null}) : null;
+  const mark = markOf(trend.points);
   const title = element("h2", {class: "trend-title"}, bdi(unit?.title ?? trend.kernel), `, ${trend.state}: ${of.name}`, element("span", {class: "second"}, bdi(trend.device.name), `, ${trend.sizes} sizes `, element("span", {class: "device-id"}, bdi(trend.device.id))));
   const nodes = [title, mark, summary(trend, of),
     element("div", {class: "chart-and-list"}, element("figure", {class: "chart"}, place, trendKey(shape), rules), side), acceptedList(shell, trend),
