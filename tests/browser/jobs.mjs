@@ -418,6 +418,17 @@ async function everywhere(browser) {
       assert.ok(!/NaN|undefined/.test(await page.locator("#jobs").innerText()));
       await done();
     });
+  await test("moments of a job are told by UTC and by the reader's clock with its zone", async () => {
+    for (const [timezoneId, zone] of [["America/Los_Angeles", /P[SD]T/], ["Asia/Kolkata", /GMT\+5:30|IST/]]) {
+      const {page, done} = await open(browser, {timezoneId, locale: "en-US"});
+      await look(page, daemon, `&job=${job.id}`);
+      await panel(page).locator(".predictions").waitFor();
+      const told = [...(await panel(page).locator(".facts time").allTextContents()), ...(await page.locator("#jobs .job-list time, #jobs .says time").evaluateAll((all) => all.map((time) => time.title)))];
+      assert.ok(told.length >= 5, told.join("; "));
+      for (const text of told) assert.ok(/\d{2}:\d{2}:\d{2} UTC \(/.test(text) && zone.test(text), text);
+      await done();
+    }
+  });
   await test("a job that another client sends shows up by itself; its link follows it and keeps what is filled in", async () => {
     const {page, done} = await open(browser);
     await look(page, daemon);

@@ -3,6 +3,7 @@ import {send} from "../api.js";
 import {element} from "../dom.js";
 import {si} from "../format.js";
 import {button, notice, tokenForm} from "../parts.js";
+import {momentText} from "./filters.js";
 import {PREDICTIONS, age, bodyOf, countersTrouble, emptyDraft, fieldOf, newKey} from "./jobs-words.js";
 
 const NOTE_BYTES = 4096;
@@ -37,7 +38,7 @@ function checkbox(text, checked, changed, attributes = {}) {
 function possible(device, ready) {
   const said = ready?.devices.find((item) => item.id === device.id);
   const trouble = countersTrouble(device.counters.status);
-  const lines = [element("p", {class: "hint"}, `Driver ${device.environment.driver_version ?? "not known"}; last probed ${age(device.checked_at)}.${device.source === "replayed" ? " A recording is replayed: nothing is measured, and the run is marked so." : ""}`)];
+  const lines = [element("p", {class: "hint"}, `Driver ${device.environment.driver_version ?? "not known"}; last probed `, element("time", {datetime: device.checked_at, title: momentText(device.checked_at)}, age(device.checked_at)), `.${device.source === "replayed" ? " A recording is replayed: nothing is measured, and the run is marked so." : ""}`)];
   lines.push(trouble
     ? notice(null, element("p", {}, element("strong", {}, "Times only: "), `${trouble.meaning} ${device.counters.why ?? ""}`), element("p", {}, element("strong", {}, "What the operator has to do: "), trouble.action))
     : element("p", {class: "hint"}, "Times and byte counters are possible."));
@@ -80,7 +81,7 @@ function kernelRow(unit, sync) {
     else delete draft.predictions[unit.id];
     sync();
   });
-  return {row: element("li", {}, name, asks, select), size: () => { asks.textContent = unit[draft.sizes] ? `asks ${si(unit[draft.sizes].ask_bytes, "B")}` : "size follows the L2"; }};
+  return {row: element("li", {}, name, asks, select), size: () => { asks.textContent = unit[draft.sizes] ? si(unit[draft.sizes].ask_bytes, "B") : "size follows the L2"; }};
 }
 
 function kernelsField(kernels) {
@@ -96,7 +97,7 @@ function kernelsField(kernels) {
   size();
   const box = element("details", {class: "kernels", open: draft.without.size > 0 || Object.keys(draft.predictions).length > 0}, summary,
     element("p", {class: "hint"}, "A prediction is kept before anything is measured, and scored afterwards: will DRAM move ",
-      element("strong", {}, "near"), " what the kernel asks for (0.85 to 1.15 of it), ", element("strong", {}, "above"), " (bytes that nobody asked for) or ", element("strong", {}, "below"), " (the caches serve the rest)? Held against it are the settled DRAM bytes, cold where that is measured."),
+      element("strong", {}, "near"), " what the kernel asks for (0.85 to 1.15 of it), ", element("strong", {}, "above"), " (bytes that nobody asked for) or ", element("strong", {}, "below"), " (the caches serve the rest)? Held against it are the settled DRAM bytes, cold where that is measured. Beside each kernel stand the bytes that it asks for."),
     element("ul", {class: "kernel-list"}, ...rows.map(({row}) => row)), errorOf("kernels"), errorOf("predictions"));
   return {box, size};
 }

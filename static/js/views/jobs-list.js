@@ -3,6 +3,7 @@ import {address, get} from "../api.js";
 import {element} from "../dom.js";
 import {NONE} from "../format.js";
 import {bdi, chip, empty, pager, scrolling} from "../parts.js";
+import {momentText} from "./filters.js";
 import {CHIPS, STATES, age, isOpen, stateWord, what, who} from "./jobs-words.js";
 
 const PAGE = 20;
@@ -27,7 +28,7 @@ function rowOf(id, {names, all, shell, choose}) {
   const row = element("tr", {role: "row", "data-job": id}, element("th", {role: "rowheader", scope: "row"}, link), state, result, asked, device, sender, sent);
   let text = null;
   return {row, show(job) {
-    sent.replaceChildren(element("time", {datetime: job.created_at, title: job.created_at}, age(job.created_at)));
+    sent.replaceChildren(element("time", {datetime: job.created_at, title: momentText(job.created_at)}, age(job.created_at)));
     const now = JSON.stringify(job);
     if (now === text) return;
     text = now;
