@@ -32,11 +32,11 @@ find_package(Python3 REQUIRED COMPONENTS Interpreter)
 foreach(name IN ITEMS command_line protocol)
   add_test(NAME cli.${name}
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cli/test_${name}.py $<TARGET_FILE:roofline-measure> ${RL_TEST_DATA})
-  set_tests_properties(cli.${name} PROPERTIES TIMEOUT 180)
+  set_tests_properties(cli.${name} PROPERTIES TIMEOUT 600)
 endforeach()
 add_test(NAME cli.stand_in
   COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cli/test_stand_in.py $<TARGET_FILE:measure_stand_in> ${RL_TEST_DATA})
-set_tests_properties(cli.stand_in PROPERTIES TIMEOUT 120)
+set_tests_properties(cli.stand_in PROPERTIES TIMEOUT 600)
 add_test(NAME cli.shipped
   COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cli/test_shipped.py $<TARGET_FILE:roofline-measure>
     ${CMAKE_SOURCE_DIR}/deploy/recordings)
@@ -45,4 +45,4 @@ file(GLOB shipped_recordings CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/deploy/record
 add_test(NAME cli.derived
   COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cli/test_derived.py $<TARGET_FILE:roofline-measure> ${RL_TEST_DATA}/base.jsonl
     ${shipped_recordings})
-set_tests_properties(cli.derived PROPERTIES TIMEOUT 120)
+set_tests_properties(cli.derived PROPERTIES TIMEOUT 600)

@@ -13,5 +13,5 @@ if(TARGET rl_import)
   add_test(NAME cli.import
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cli/test_import.py $<TARGET_FILE:roofline-import> ${CMAKE_CURRENT_SOURCE_DIR}/data/import
       ${CMAKE_SOURCE_DIR}/deploy/records/t4.json ${RL_TEST_DATA}/base.jsonl ${CMAKE_SOURCE_DIR}/deploy/recordings/nvidia-h200.jsonl)
-  set_tests_properties(cli.import PROPERTIES TIMEOUT 180)
+  set_tests_properties(cli.import PROPERTIES TIMEOUT 600)
 endif()

@@ -25,10 +25,10 @@ find_package(Python3 COMPONENTS Interpreter)
 if(Python3_FOUND)
   add_test(NAME system.ctl COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/system/ctl_test.py
     --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} --data ${RL_TEST_DATA})
-  set_tests_properties(system.ctl PROPERTIES LABELS system TIMEOUT 300)
+  set_tests_properties(system.ctl PROPERTIES LABELS system TIMEOUT 600)
   add_test(NAME system.ctl_export COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/system/ctl_export_test.py
     --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} --data ${RL_TEST_DATA})
-  set_tests_properties(system.ctl_export PROPERTIES LABELS system TIMEOUT 300)
+  set_tests_properties(system.ctl_export PROPERTIES LABELS system TIMEOUT 600)
   foreach(way IN ITEMS exec socket)
     add_test(NAME system.kill_${way} COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/system/kill_test.py
       --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} --data ${RL_TEST_DATA} --way ${way} --count 200)

@@ -175,6 +175,16 @@ static void put_file(const char *path)
     fclose(file);
 }
 
+static void fill(long left)
+{
+    char block[4096];
+    memset(block, 'x', sizeof block);
+    for (long size; left > 0; left -= size) {
+        size = left < (long)sizeof block ? left : (long)sizeof block;
+        put(block, (size_t)size);
+    }
+}
+
 static void fork_child(void)
 {
     pid_t pid = fork();
@@ -195,8 +205,7 @@ static void obey(const char *word, const char *rest)
     } else if (strcmp(word, "file") == 0) {
         put_file(rest);
     } else if (strcmp(word, "fill") == 0) {
-        for (long left = strtol(rest, NULL, 10); left > 0; left--)
-            put("x", 1);
+        fill(strtol(rest, NULL, 10));
     } else if (strcmp(word, "request") == 0) {
         read_request();
     } else if (strcmp(word, "echo") == 0) {

@@ -21,7 +21,7 @@
 #include "server/jobs.h"
 #include "server/limits.h"
 
-#define GIVE_UP_MS               30000
+#define GIVE_UP_MS               120000 /* only a failure waits so long */
 #define SCALED_TO(ms_of_a_phase) ((ms_of_a_phase) * (LIMIT_JOB_MS / LIMIT_CEILINGS_MS))
 #define VERIFY                   "{\"suite\":\"verify\",\"kernels\":[\"vector_add\",\"matmul_naive\"]}"
 #define SYNTHETIC                "GPU-00000000-0000-0000-0000-000000000001"

@@ -201,6 +201,16 @@ static bool store_is_red(struct bench *bench)
     return !writable && !ready;
 }
 
+static bool device_is_free(struct bench *bench)
+{
+    bool ready;
+    json_t *answer = jobs_readiness(bench->jobs, &ready);
+    json_t *device = json_array_get(json_object_get(answer, "devices"), 0);
+    bool is_free = json_is_false(json_object_get(device, "busy"));
+    json_decref(answer);
+    return is_free;
+}
+
 static void limit_files(rlim_t bytes)
 {
     struct rlimit limit;
@@ -218,10 +228,7 @@ static void a_run_that_cannot_be_stored_shows_red_and_fails_its_job(void **state
     until(bench, runs, "it runs");
     limit_files(4096);
     until(bench, store_is_red, "red");
-    /* all tries to store the run are over when the device is free again */
-    loop_add_timer(bench->loop, LIMIT_STORE_TRIES * LIMIT_STORE_TRY_MS + 500, on_give_up, bench, &bench->give_up, NULL);
-    assert_int_equal(loop_run(bench->loop, NULL), 0);
-    loop_remove(bench->loop, bench->give_up);
+    until(bench, device_is_free, "all tries to store the run are over");
     json_t *job = view(bench, id);
     assert_string_equal(text_of(job, "state"), "running");
     json_decref(job);

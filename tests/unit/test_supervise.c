@@ -23,7 +23,7 @@
 #include "server/limits.h"
 #include "server/supervise.h"
 
-#define GIVE_UP_MS 20000 /* a test that takes this long has failed */
+#define GIVE_UP_MS 120000 /* a test that takes this long has failed */
 #define HELLO                                                                                                          \
     "line "                                                                                                            \
     "{\"t\":\"hello\",\"seq\":@SEQ,\"at_ns\":@NS,\"protocol\":1,\"build\":\"b\",\"backend\":\"replay\",\"pid\":@PID}"  \
