@@ -44,7 +44,8 @@ function nothing(shell, state) {
 
 function said(items, state) {
   const range = items.length === 1 ? "1 run" : `${items.length} runs`;
-  return element("p", {class: "hint", role: "status"}, `${range}${state.cursor === "" ? ", newest first" : ", continued"}: from ${items.at(-1).date.slice(0, 10)} to ${items[0].date.slice(0, 10)} (UTC).`);
+  const [first, last] = [items.at(-1).date.slice(0, 10), items[0].date.slice(0, 10)];
+  return element("p", {class: "hint", role: "status"}, `${range}${items.length === 1 ? "" : state.cursor === "" ? ", newest first" : ", continued"}: ${first === last ? `of ${first}` : `from ${first} to ${last}`} (UTC).`);
 }
 
 export async function show(root, params, shell) {
