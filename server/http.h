@@ -53,26 +53,11 @@ struct http_stream {
     void *arg;
 };
 
-struct http_answer {
-    int status;
-    const char *type;   /* Content-Type; static text; NULL: none */
-    struct rl_buf body; /* used unless fixed is set */
-    const void *fixed;  /* lives as long as the server */
-    size_t fixed_len;
-    struct http_stream stream; /* used when its next is set; owned until it is sent or the answer replaced */
-    char etag[80];             /* quoted, or empty */
-    char location[64];
-    const char *cache;    /* Cache-Control; static text */
-    const char *allow;    /* static text, or NULL */
-    int retry_after_s;    /* 0: no header */
-    bool replayed;        /* Idempotent-Replayed: true */
-    bool close;           /* the connection ends after this answer */
-    char disposition[64]; /* Content-Disposition, or empty */
-};
-
-/* A body that is taken as it comes, and whose answer is made when it is ready rather than when the body ends. */
+struct http_answer;
+/* A body that is taken as it comes, and whose answer is made when it is ready rather than when the body ends; or an
+ * answer of that kind alone. */
 struct http_upload {
-    /* The next bytes. -1 ends the request with the error: no other call but free follows. */
+    /* The next bytes; NULL: an answer alone. -1 ends the request with the error: no other call but free follows. */
     int (*data)(void *arg, const char *data, size_t len, struct rl_err *err);
     /* The body is whole. ready is to be called once, from inside this call or later, on the loop's thread; not after
      * free. */
@@ -81,6 +66,24 @@ struct http_upload {
     int (*answer)(void *arg, struct http_answer *answer, struct rl_err *err);
     void (*free)(void *arg); /* always, also when the client has gone */
     void *arg;
+};
+
+struct http_answer {
+    int status;
+    const char *type;   /* Content-Type; static text; NULL: none */
+    struct rl_buf body; /* used unless fixed is set */
+    const void *fixed;  /* lives as long as the server */
+    size_t fixed_len;
+    struct http_stream stream; /* used when its next is set; owned until it is sent or the answer replaced */
+    struct http_upload later;  /* used when its finish is set: the answer is made then; owned as stream is */
+    char etag[80];             /* quoted, or empty */
+    char location[64];
+    const char *cache;    /* Cache-Control; static text */
+    const char *allow;    /* static text, or NULL */
+    int retry_after_s;    /* 0: no header */
+    bool replayed;        /* Idempotent-Replayed: true */
+    bool close;           /* the connection ends after this answer */
+    char disposition[64]; /* Content-Disposition, or empty */
 };
 
 void http_answer_init(struct http_answer *answer);

@@ -21,6 +21,9 @@ void http_answer_fini(struct http_answer *answer)
     if (answer->stream.free)
         answer->stream.free(answer->stream.arg);
     answer->stream = (struct http_stream){0};
+    if (answer->later.free)
+        answer->later.free(answer->later.arg);
+    answer->later = (struct http_upload){0};
 }
 
 static int retry_after(const struct rl_err *err, int status)

@@ -39,7 +39,7 @@ struct exchange { /* one request and its answer */
     const char *allow, *version;
     char id[24];
     struct rl_buf body;
-    struct http_wait wait; /* in place of body, of an upload */
+    struct http_wait wait; /* in place of body, of an upload; or of an answer that is made later */
     struct MHD_Connection *suspended;
     struct exchange *next_suspended;
     struct rl_err err;
@@ -287,6 +287,8 @@ static int begin(struct exchange *exchange, struct MHD_Connection *mhd, const ch
     return begin_upload(exchange);
 }
 
+static enum MHD_Result finish_upload(struct exchange *exchange, struct MHD_Connection *mhd);
+
 static enum MHD_Result finish(struct exchange *exchange, struct MHD_Connection *mhd)
 {
     struct http_answer answer;
@@ -298,17 +300,25 @@ static enum MHD_Result finish(struct exchange *exchange, struct MHD_Connection *
     if (exchange->failed) {
         answer.allow = exchange->allow;
         http_answer_error(&answer, &exchange->err);
-    } else if (!exchange->wait.ready) {
+    } else if (exchange->wait.ready) {
+        route_settle(&exchange->request, &answer);
+    } else {
         exchange->request.body = exchange->body.data;
         exchange->request.body_len = exchange->body.len;
         route_answer(exchange->route, exchange->server->routes, &exchange->request, &answer);
+    }
+    if (answer.later.finish) {
+        http_wait_begin(&exchange->wait, exchange->connection, &answer.later);
+        answer.later = (struct http_upload){0};
+        http_answer_fini(&answer);
+        return finish_upload(exchange, mhd);
     }
     enum MHD_Result queued = queue_answer(mhd, exchange, &answer);
     http_answer_fini(&answer);
     return queued;
 }
 
-/* ---- uploads ---- */
+/* ---- uploads, and answers that are made later ---- */
 
 static void resume(void *arg)
 {
@@ -519,11 +529,13 @@ void http_server_free(struct http_server *server)
     if (!server)
         return;
     loop_set_prepare(server->loop, NULL, NULL);
+    server->routes->shutting_down = true; /* none may be suspended from here on */
     /* MHD_stop_daemon ends the process when a connection is suspended (0.9.75). */
     while (server->suspended)
         http_wait_give_up(&server->suspended->wait);
-    for (size_t i = 0; i < server->listener_count; i++)
-        MHD_run(server->listeners[i].daemon);
+    /* what was answered last is sent: one turn queues it, another writes it */
+    for (size_t i = 0; i < RUNS_AT_ONCE * server->listener_count; i++)
+        MHD_run(server->listeners[i % server->listener_count].daemon);
     for (size_t i = 0; i < server->listener_count; i++) {
         loop_remove(server->loop, server->listeners[i].source);
         close_listening(&server->listeners[i]);

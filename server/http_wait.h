@@ -1,5 +1,6 @@
-/* An upload within a connection: its bytes counted, and the connection watched while its answer is being made, since
- * the library does not look at a connection that waits. Knows sockets and the loop, not the library. */
+/* An upload, or an answer that is made later, within a connection: its bytes counted, and the connection watched while
+ * its answer is being made, since the library does not look at a connection that waits. Knows sockets and the loop, not
+ * the library. */
 #ifndef SERVER_HTTP_WAIT_H
 #define SERVER_HTTP_WAIT_H
 

@@ -1,25 +1,18 @@
 /* See import_judge.h. */
 #include "server/import_judge.h"
 
-#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <sys/resource.h>
-#include <unistd.h>
+
+#include "server/aside.h"
 
 struct import_judge {
-    struct loop *loop;
     void (*done)(void *arg, const struct import_judged *judged);
     void *arg;
-    pthread_t thread;
-    bool running;
-    int ended_fd; /* an eventfd: written by the thread as its last act */
-    struct loop_source *ended;
-    /* the thread's until then */
+    struct aside *aside;
+    /* the thread's until it is done */
     char *lines;
     size_t len;
     struct import_expected expected;
@@ -30,30 +23,20 @@ struct import_judge {
     struct import_judged judged;
 };
 
-static void *judge(void *arg)
+static void judge(void *arg)
 {
     struct import_judge *j = arg;
-    const uint64_t one = 1;
-    /* of this thread alone (Linux): the loop goes first where processors are few */
-    setpriority(PRIO_PROCESS, 0, 10);
     j->judged.rc = import_accept(j->lines, j->len, &j->expected, &j->run, &j->samples, &j->judged.err);
     if (j->judged.rc == 0)
         j->judged.rc = run_stored_make(j->run, &j->samples, &j->judged.stored, &j->judged.err);
     /* here, not by the loop: megabytes take milliseconds to give back */
     free(j->lines);
     j->lines = NULL;
-    (void)!write(j->ended_fd, &one, sizeof one);
-    return NULL;
 }
 
-static void on_ended(void *arg, uint32_t events)
+static void on_judged(void *arg)
 {
     struct import_judge *j = arg;
-    (void)events;
-    pthread_join(j->thread, NULL);
-    j->running = false;
-    loop_remove(j->loop, j->ended);
-    j->ended = NULL;
     j->done(j->arg, &j->judged);
 }
 
@@ -66,18 +49,15 @@ int import_judge_start(struct loop *loop, char *lines, size_t len, const struct 
         free(lines);
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory for an import.");
     }
-    *j = (struct import_judge){.loop = loop, .done = done, .arg = arg, .lines = lines, .len = len};
+    *j = (struct import_judge){.done = done, .arg = arg, .lines = lines, .len = len};
     j->expected = (struct import_expected){j->files, expected->file_count, expected->now_ms};
     for (size_t i = 0; i < expected->file_count; i++) {
         snprintf(j->sha256[i], sizeof j->sha256[i], "%s", expected->files[i].sha256);
         j->files[i] = (struct import_expected_file){expected->files[i].kind, expected->files[i].bytes, j->sha256[i]};
     }
-    j->ended_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    bool watched = j->ended_fd >= 0 && loop_add_fd(loop, j->ended_fd, EPOLLIN, on_ended, j, &j->ended, err) == 0;
-    j->running = watched && pthread_create(&j->thread, NULL, judge, j) == 0;
-    if (!j->running) {
+    if (aside_start(loop, judge, on_judged, j, &j->aside, err) != 0) {
         import_judge_free(j);
-        return rl_fail(err, RL_E_NO_MEMORY, NULL, "No thread for an import.");
+        return -1;
     }
     *ret = j;
     return 0;
@@ -87,11 +67,7 @@ void import_judge_free(struct import_judge *j)
 {
     if (j == NULL)
         return;
-    if (j->running)
-        pthread_join(j->thread, NULL);
-    loop_remove(j->loop, j->ended);
-    if (j->ended_fd >= 0)
-        close(j->ended_fd);
+    aside_free(j->aside);
     run_stored_fini(&j->judged.stored);
     run_samples_free(&j->samples);
     rl_run_free(j->run);

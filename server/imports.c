@@ -377,6 +377,8 @@ int import_run(struct import *import, void (*done)(void *arg), void *arg, struct
     int fds[FILES_MAX];
     struct import_process_start start = {
         .exec = import->all->exec, .files = fds, .wall_ms = LIMIT_IMPORT_WALL_S * INT64_C(1000)};
+    if (import->all->stopping)
+        return rl_fail(err, RL_E_SHUTTING_DOWN, NULL, "the daemon is shutting down");
     if (import->hash == NULL)
         return rl_fail(err, RL_E_BAD_FIELD, "ncu",
                        "nothing to import: send ncu, timings or both, or recording, or record, as a file");

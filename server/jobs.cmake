@@ -10,6 +10,7 @@ add_library(rl_jobs STATIC
   ${CMAKE_CURRENT_LIST_DIR}/run_accept.c
   ${CMAKE_CURRENT_LIST_DIR}/import_process.c
   ${CMAKE_CURRENT_LIST_DIR}/import_accept.c
+  ${CMAKE_CURRENT_LIST_DIR}/aside.c
   ${CMAKE_CURRENT_LIST_DIR}/import_judge.c
   ${CMAKE_CURRENT_LIST_DIR}/imports.c
   ${CMAKE_CURRENT_LIST_DIR}/jobs.c

@@ -36,6 +36,8 @@
 #define LIMIT_UNIT_BYTES              1024u          /* a kernel's name in an address; imports may have longer ones */
 #define LIMIT_EXPORTS                 8u             /* being sent at once: 503 */
 #define LIMIT_EXPORT_PIECE_BYTES      (64u * 1024u)  /* an export's memory is a piece and a run */
+#define LIMIT_VIEWS                   2u             /* tables and CSVs of large runs being made; more wait */
+#define LIMIT_VIEW_HERE_BYTES         (256u * 1024u) /* of a run's document; a larger one is parsed beside the loop */
 #define LIMIT_TRANSCRIPT_BYTES        (256u * 1024u) /* the rest is dropped and the drop is said in the text */
 #define LIMIT_STDERR_BYTES            (16u * 1024u)
 

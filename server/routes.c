@@ -147,7 +147,15 @@ void route_answer(const struct route *route, struct routes *routes, const struct
         answer->allow = route->allow;
     } else if (handler_of(route, request->method)(routes, request, answer, &err)) {
         http_answer_error(answer, &err);
-    } else if (answer->body.failed) {
+    } else if (!answer->later.finish) {
+        route_settle(request, answer);
+    }
+}
+
+void route_settle(const struct http_request *request, struct http_answer *answer)
+{
+    struct rl_err err = {0};
+    if (answer->body.failed) {
         rl_fail(&err, RL_E_NO_MEMORY, NULL, "the answer does not fit into memory");
         http_answer_error(answer, &err);
     } else if ((request->method == HTTP_GET || request->method == HTTP_HEAD) && answer->etag[0] &&

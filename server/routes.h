@@ -7,12 +7,14 @@
 #include "server/imports.h"
 #include "server/jobs.h"
 
+struct run_views;
 struct static_files;
 struct http_counts;
 
 struct routes { /* filled by main; everything is borrowed */
     struct jobs *jobs;
     struct imports *imports;
+    struct run_views *views;
     struct store *store;
     const struct static_files *files;
     const struct http_counts *counts; /* NULL until the server runs */
@@ -46,9 +48,13 @@ const struct route *routes_find(const struct routes *routes, const char *path, c
 bool route_allows(const struct route *route, enum http_method method);
 /* Unknown query parameters → RL_E_UNKNOWN_FIELD. */
 int route_check_params(const struct route *route, const struct http_request *request, struct rl_err *err);
-/* Runs the handler; an error becomes the error's answer. HEAD runs GET's. */
+/* Runs the handler; an error becomes the error's answer. HEAD runs GET's. An answer that is only made later is in
+ * answer->later. */
 void route_answer(const struct route *route, struct routes *routes, const struct http_request *request,
                   struct http_answer *answer);
+/* What an answer that was made becomes for this request: 304 when the client has it, an error when it was too long.
+ * route_answer does it for those that it makes. */
+void route_settle(const struct http_request *request, struct http_answer *answer);
 
 typedef int route_handler(struct routes *, const struct http_request *, struct http_answer *, struct rl_err *);
 route_handler jobs_route_submit, jobs_route_list, jobs_route_get, jobs_route_cancel, jobs_route_transcript;
@@ -84,6 +90,8 @@ int route_needed(const struct http_request *request, const char *name, size_t ma
 int route_times(const struct http_request *request, int64_t *ret_since, int64_t *ret_until, struct rl_err *err);
 /* All filters of the list of runs; no limit and no cursor. outcome: ok unless given. */
 int route_run_filter(const struct http_request *request, struct store_run_filter *ret, struct rl_err *err);
+/* The answer is of a run, and these bytes are its for ever: an ETag of them. */
+void route_immutable(struct http_answer *answer);
 /* Takes over json (NULL: RL_E_NO_MEMORY) and makes it the answer's body. */
 int route_json(struct http_answer *answer, int status, json_t *json, struct rl_err *err);
 

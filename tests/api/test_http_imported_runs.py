@@ -1,10 +1,14 @@
 """Imported runs in every answer about runs: lists, tables, exports, the matrix, trends and comparisons take them as what they are."""
+import contextlib
 import csv
 import datetime
 import io
+import re
+import threading
 import unittest
 import urllib.parse
 
+import harness
 import varied
 from test_http_imports import T4, counters, form, lines, parts_of
 
@@ -101,6 +105,62 @@ class ImportedRuns(unittest.TestCase):
         device = self.ok("/api/v1/runs/" + self.bare)["device"]["id"]
         answer = self.ok("/api/v1/compare?base=run:%s&head=driver:560.35.03&device=%s" % (self.bare, device))
         self.assertEqual(answer["head"]["runs"], self.cold[::-1])
+
+
+class LargeRuns(unittest.TestCase):
+    def setUp(self):
+        self.daemon = harness.Daemon("--open-loopback", measure="/bin/false", ready=False)
+        self.addCleanup(self.daemon.__exit__, None, None, None)
+
+    def test_a_large_run_as_table_and_csv(self):
+        """Its document is parsed beside the loop: for more clients than are served at once, for some that leave, and while the daemon stops."""
+        kernels = ["k%03d" % number for number in range(512)]
+        kind, body = form(parts_of({"ncu": counters(*kernels)}, {**WHAT, "date": "2026-09-01"}))
+        path = "/api/v1/runs/" + self.daemon.request("POST", "/api/v1/imports", body, {"Content-Type": kind}).json["id"]
+        self.assertGreater(len(self.daemon.get(path).body), 1 << 20)
+        ways, whole = [path + end for end in ("/table", "/table?state=cold", ".csv")], {}
+        for way in ways:
+            first = self.daemon.get(way)
+            self.assertEqual(first.status, 200, first.body[:300])
+            text = first.body.decode().splitlines()
+            self.assertEqual([line[:4] for line in text if re.match(r"k\d{3}\b", line)], kernels if "table" in way else [])
+            if ".csv" in way:
+                self.assertEqual(list(dict.fromkeys(row["kernel"] for row in csv.DictReader(text) if row["kernel"])), kernels)
+                self.assertIn("run-1.csv", first.headers["Content-Disposition"])
+            known = self.daemon.get(way, If_None_Match=first.headers["ETag"])
+            self.assertEqual((known.status, known.body, known.headers["ETag"]), (304, b"", first.headers["ETag"]))
+            head = self.daemon.request("HEAD", way)
+            self.assertEqual((head.status, head.body, head.headers["ETag"], head.headers["Content-Length"]), (200, b"", first.headers["ETag"], str(len(first.body))))
+            whole[way] = first.body
+        self.assertEqual(self.daemon.get(path + "/table?state=hot").code, "bad_field")
+        self.assertEqual(self.daemon.get("/api/v1/runs/99.csv").code, "not_found")
+        got = []
+        threads = [threading.Thread(target=lambda way=way: got.append((way, self.daemon.get(way).body))) for way in 4 * ways]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(len(got), len(threads))
+        self.assertTrue(all(whole[way] == text for way, text in got))
+        before = self.daemon.settled_descriptors()
+        with contextlib.closing(self.daemon.connection()) as kept:
+            for way in ways + ["/healthz"] + ways:
+                kept.request("GET", way)
+                text = kept.getresponse().read()
+                self.assertTrue(way not in whole or text == whole[way])
+        leaving = [self.daemon.socket() for _ in range(6)]
+        for connection in leaving:
+            connection.sendall(("GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n" % ways[0]).encode())
+        for connection in leaving:
+            connection.close()
+        self.assertEqual(self.daemon.get(ways[0]).body, whole[ways[0]])
+        self.assertEqual(self.daemon.settled_descriptors(), before)
+        waiting = [self.daemon.socket() for _ in range(6)]
+        for connection in waiting:
+            connection.sendall(("GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n" % ways[0]).encode())
+        self.assertEqual(self.daemon.stop(), 0)
+        for connection in waiting:
+            connection.close()
 
 
 if __name__ == "__main__":
