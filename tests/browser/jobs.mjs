@@ -35,7 +35,7 @@ async function look(page, daemon, fragment = "") {
 const panel = (page) => page.locator("#jobs .job");
 const press = (page) => page.getByRole("button", {name: /^Start verification/});
 const jobs = async (daemon) => (await daemon.ask("GET", "/api/v1/jobs?limit=200")).json.items;
-const ended = (page, word) => panel(page).locator(".state", {hasText: word}).waitFor({timeout: 30000});
+const ended = (page, word) => panel(page).locator(".state", {hasText: new RegExp(`^${word}$`)}).waitFor({timeout: 30000});
 
 async function tabTo(page, what, is) {
   for (let i = 0; i < 80; i++) {
@@ -130,7 +130,7 @@ async function following(browser) {
     await ended(page, "cancelled");
     assert.equal((await daemon.ask("GET", `/api/v1/jobs/${id}`)).json.state, "cancelled");
     assert.equal(await panel(page).getByRole("button", {name: "Cancel this job"}).isVisible(), false);
-    await page.locator(`#jobs tr[data-job="${id}"]`, {hasText: "cancelled"}).waitFor();
+    await page.locator(`#jobs tr[data-job="${id}"] .chip`, {hasText: /^cancelled$/}).waitFor();
     assert.equal(await overflow(page), 0);
     assert.deepEqual(await axe(page), []);
     await panel(page).getByRole("button", {name: "Fill the form with the same"}).click();

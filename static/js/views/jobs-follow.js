@@ -65,7 +65,7 @@ function facts(job, names, all) {
 /** What was predicted of the run, and what came. */
 function predictions(found, titles) {
   const verdict = (item) => (item.right === null ? chip("not scored", null, item.why.right) : item.right ? chip("right", "good") : chip("wrong", "bad"));
-  const row = (item) => element("tr", {}, element("th", {scope: "row"}, titles.get(item.kernel) ?? item.kernel), element("td", {class: "words"}, item.said), element("td", {class: "words"}, item.found ?? NONE),
+  const row = (item) => element("tr", {}, element("th", {scope: "row"}, titles.get(item.kernel) ?? item.kernel, element("span", {class: "narrow-state"}, item.state)), element("td", {class: "words"}, item.said), element("td", {class: "words"}, item.found ?? NONE),
     element("td", {}, item.dram_per_ask === null ? NONE : item.dram_per_ask.toFixed(4)), element("td", {class: "words"}, item.state), element("td", {class: "words"}, verdict(item), ...(item.right === null ? [` ${item.why.right}`] : [])));
   const most = found.most_wrong.map((kernel) => titles.get(kernel) ?? kernel);
   return element("section", {class: "predictions"}, element("h3", {}, "Predictions"),
