@@ -1,6 +1,6 @@
 // The points as a reader reaches them: groups that take focus, the pointer and the keys, each with its kernel in words.
 import {svgElement} from "./dom.js";
-import {ratio, si} from "./format.js";
+import {nextStep, ratio, si} from "./format.js";
 
 const REACH = 40; // pixels from a point or its number within which the pointer means it
 
@@ -12,6 +12,7 @@ function sentence(p, level) {
   if (p.asked !== null) words.push(`${ratio(p.asked)} by the bytes asked for`);
   if (of.percent_of_roof !== null) words.push(`${of.percent_of_roof.toFixed(1)} percent of its roof`);
   if (of.bound !== null) words.push(of.bound === "latency" ? "latency bound" : `${of.bound} bound`);
+  if (of.advice !== null) words.push(`next: ${nextStep(of.advice_code)}`);
   if (p.index > 0) words.push("the run laid over");
   return words.join(", ");
 }

@@ -44,6 +44,9 @@ export function tick(value) {
   return `${+(value / size).toPrecision(3)}${prefix ? ` ${prefix}` : ""}`;
 }
 
+/** Words of the API, which begin small and end without a stop, as a sentence of their own. */
+export const sentence = (text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?…]$/.test(text) ? "" : "."}`;
+
 /** "2026-11-29 20:50:49 UTC"; days are UTC days. */
 export function utc(text) {
   return `${text.slice(0, 10)} ${text.slice(11, 19)} UTC`;
@@ -84,6 +87,11 @@ export function flag(name) {
 
 /** A flag in a word or two, for a mark in a table. */
 export const shortFlag = (name) => String(name).replaceAll("_", " ");
+
+const STEPS = {fix_access: "fix the access pattern", fix_kernel: "fix the kernel", change_algorithm: "change the algorithm"};
+
+/** An advice code in words; one that this page does not know yet is shown by its name. */
+export const nextStep = (code) => STEPS[code] ?? String(code).replaceAll("_", " ");
 
 const CEILINGS = {
   dram_copy: "copy, the memory roof",

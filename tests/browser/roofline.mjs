@@ -119,7 +119,7 @@ async function figuresOf(page, row, state, level) {
     if (value === null) assert.equal(facts[name], why, `${row.kernel}, ${name}`);
     else figures.push([`${row.kernel}, ${name}`, facts[name], value, unit, least]);
   };
-  take("measured intensity", s.intensity[level], "FLOP/B", s.intensity.why?.[level]);
+  take("measured intensity", s.intensity[level], "FLOP/B", s.intensity.why?.[level] === s.why?.advice ? "–" : s.intensity.why?.[level]);
   take("asked intensity", s.intensity.ask, "FLOP/B", "–");
   take("rate", s.flop_per_s, "FLOP/s");
   take("DRAM rate", s.dram_byte_per_s, "B/s", words("dram_byte_per_s"));
@@ -141,7 +141,9 @@ async function figuresOf(page, row, state, level) {
   tell(s.intensity[level], `FLOP per ${LEVEL_BYTES[level]}`, "measured intensity unknown");
   tell(s.intensity.ask, "by the bytes asked for", null);
   tell(s.percent_of_roof, "percent of its roof", null, 2);
-  assert.deepEqual(told, s.bound === null ? [] : [`${s.bound} bound`], name);
+  const next = {fix_access: "fix the access pattern", fix_kernel: "fix the kernel", change_algorithm: "change the algorithm"}[s.advice_code] ?? null;
+  assert.deepEqual(told, [s.bound && `${s.bound} bound`, next && `next: ${next}`].filter(Boolean), name);
+  assert.deepEqual(await page.locator("#detail .next-step").allTextContents(), next ? [`Next: ${next}`] : []);
   return figures;
 }
 

@@ -1,9 +1,9 @@
 // The kernel that is pointed at, in figures and words, and the chart's key.
 import {element, svgElement} from "../dom.js";
-import {NONE, fixed, flag, ratio, si} from "../format.js";
+import {NONE, fixed, flag, nextStep, ratio, si} from "../format.js";
 import {ceilingState, levelOf} from "../model.js";
 
-/** A value, or its reason; a dash where the sentence below gives the same reason. */
+/** A value, or its reason; a dash where the advice below gives the same reason. */
 const known = (of, member, text) => {
   if (of[member] !== null) return text(of[member]);
   const why = of.why?.[member] ?? NONE;
@@ -13,19 +13,33 @@ const known = (of, member, text) => {
 function facts(p) {
   const {of} = p;
   const rows = [
-    ["measured intensity", p.measured === null ? p.why : `${ratio(p.measured)} FLOP/B`],
-    ["asked intensity", p.asked === null ? NONE : `${ratio(p.asked)} FLOP/B`],
-    ["rate", si(p.rate, "FLOP/s")],
-    ["DRAM rate", known(of, "dram_byte_per_s", (v) => si(v, "B/s"))],
-    ["its roof", known(of, "attainable_flop_per_s", (v) => si(v, "FLOP/s"))],
     [p.row.flop === 0 ? "of its roof for bytes" : "of its roof", known(of, "percent_of_roof", (v) => `${fixed(v, 1)} %`)],
     ["bound", known(of, "bound", String)],
+    ["rate", si(p.rate, "FLOP/s")],
+    ["its roof", known(of, "attainable_flop_per_s", (v) => si(v, "FLOP/s"))],
+    ["DRAM rate", known(of, "dram_byte_per_s", (v) => si(v, "B/s"))],
+    ["measured intensity", p.measured !== null ? `${ratio(p.measured)} FLOP/B` : p.why === of.why?.advice ? NONE : p.why],
+    ["asked intensity", p.asked === null ? NONE : `${ratio(p.asked)} FLOP/B`],
   ];
   // Where there is no flop there is no roof in flop either: one reason is enough.
   return p.row.flop === 0 ? rows.filter(([name]) => name !== "its roof" && name !== "asked intensity" && name !== "rate") : rows;
 }
 
 const list = (rows) => element("dl", {}, ...rows.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));
+
+/** The percent of the roof as a bar; above 100 the roof is a line within it. The row below it has the number. */
+function meter(percent) {
+  if (percent === null) return null;
+  const full = Math.max(100, percent);
+  const share = (value) => `${((100 * value) / full).toFixed(1)}%`;
+  const roof = percent > 100 ? svgElement("rect", {class: "roof", x: share(100), width: 2, height: "100%"}) : "";
+  return svgElement("svg", {class: "meter", width: "100%", height: 8, "aria-hidden": "true"}, svgElement("rect", {class: "whole", width: "100%", height: "100%"}), svgElement("rect", {class: "part", width: share(percent), height: "100%"}), roof);
+}
+
+/** What to do next in three words, and the sentence of the API. */
+const nextOf = (of) => (of.advice === null
+  ? [element("p", {class: "advice", dir: "auto"}, of.why?.advice ?? "")]
+  : [element("p", {class: "next-step"}, `Next: ${nextStep(of.advice_code)}`), element("p", {class: "advice", dir: "auto"}, of.advice)]);
 
 const flagWords = (p) => [...new Set([...p.row.flags, ...p.of.flags])].map((name) => element("p", {class: "reason"}, `${flag(name)[0].toUpperCase()}${flag(name).slice(1)}.`));
 
@@ -44,8 +58,7 @@ export function detail(p, q, second, onward) {
   const over = second ? beside(q, p, second.run) : [];
   if (!p) return [head, ...over];
   if (!p.of) return [head, element("p", {class: "reason"}, p.why), ...over];
-  const advice = p.of.advice ?? p.of.why?.advice ?? "";
-  return [head, list(facts(p)), element("p", {class: "advice", dir: "auto"}, advice), ...flagWords(p), ...onward(p), ...over];
+  return [head, meter(p.of.percent_of_roof), list(facts(p)), ...nextOf(p.of), ...flagWords(p), ...onward(p), ...over].filter(Boolean);
 }
 
 const shape = (name, attributes) => svgElement(name, attributes);
@@ -67,7 +80,7 @@ export function key(series, level) {
     first.roof.mixes && sample(`read, write and triad, ${ceilingState(first.state)}: the roofs of other mixes`, shape("rect", {x: 0, y: 4, width: 34, height: 6, class: "band"})),
     first.roof.others.length > 0 && sample(first.roof.others.map(({name, value, unit}) => `${name === "dram_copy_scalar" ? "copy, 4 bytes a thread" : name.replaceAll("_", " ")}, ${si(value, unit === "flop_per_s" ? "FLOP/s" : "B/s")}`).join("; "), shape("path", {d: "M0,7H34", class: "further"})),
     second && sample(`run ${second.run.id}, ${second.state}: hollow, numbers with ′, dashed roof; dotted: how a kernel moved`, shape("path", {d: "M0,7H34", class: "second-roof"}), shape("circle", {cx: 17, cy: 7, r: 6, class: "second-point"})),
-    element("p", {class: "effect"}, effect, " ", element("span", {class: "hint"}, "Point at a number, tap it, or reach it with Tab and the arrow keys: its figures, its bound and what to do next are shown.")),
+    element("p", {class: "effect"}, points.some((p) => p.asked !== null) ? `${effect} ` : "", element("span", {class: "hint"}, "Point at a number, tap it, or reach it with Tab and the arrow keys: its figures, its bound and what to do next are shown.")),
   ];
   return made.filter(Boolean);
 }

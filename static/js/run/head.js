@@ -1,6 +1,6 @@
 // The head of a run: device, mark, environment in a line, what is to be minded, and the ceilings as figures.
 import {element} from "../dom.js";
-import {NONE, fixed, ratio, si} from "../format.js";
+import {NONE, fixed, ratio, sentence, si} from "../format.js";
 import {ceiling, ceilingState, levelOf, roofs} from "../model.js";
 import {figure, longMark, moment, notice} from "../parts.js";
 
@@ -18,25 +18,26 @@ export function outcome(run) {
   const words = [];
   if (run.outcome === "refused") words.push("This run is refused: a result was wrong, so its figures are evidence and no roofline.");
   if (run.outcome === "partial") words.push("This run is partial: something that was asked for is missing.");
-  if (run.outcome !== "ok") words.push(run.outcome_reasons.join("; "));
+  if (run.outcome !== "ok") words.push(sentence(run.outcome_reasons.join("; ")));
   const bad = words.length > 0 && run.outcome === "refused";
   const made = words.length === 0 ? [] : [notice(bad ? "bad" : null, ...words.map((text) => element("p", {}, text)))];
   if (run.counters.status !== "ok") made.push(notice(null, `No byte counters: ${run.counters.reason ?? run.counters.status}. Times and rates are measured; byte columns and intensities are empty.`));
   return made;
 }
 
-function nominal(found) {
+function nominal(run, found) {
   if (!found) return "not measured";
   if (found.value === null) return found.why?.value ?? "not known";
+  if (run.source === "imported" && !found.flags.includes("derived")) return found.method ?? "imported";
   if (found.flags.includes("derived")) return "derived from two printed figures";
   const of = found.unit === "byte_per_s" ? "memory clock × bus width" : "SM clock × FP32 lanes";
   return found.percent_of_nominal === null ? "measured" : `measured, ${fixed(found.percent_of_nominal, 1)} % of ${of}`;
 }
 
 function memoryNote(run, state, level) {
-  if (level === "dram") return nominal(ceiling(run, "dram_copy", ceilingState(state)));
+  if (level === "dram") return nominal(run, ceiling(run, "dram_copy", ceilingState(state)));
   const found = ceiling(run, levelOf(level).roof, ceilingState(state));
-  return found ? nominal(found) : `no ${levelOf(level).name} roof was measured: points only`;
+  return found ? nominal(run, found) : `no ${levelOf(level).name} roof was measured: points only`;
 }
 
 /** The two ceilings and the ridge of the view; second: the same of the run laid over, below them. */
@@ -52,7 +53,7 @@ export function summary(run, {state, level}, second) {
   };
   return [
     tile(`${name}, ${ceilingState(state)}`, si(copy, "B/s"), memoryNote(run, state, level), other && si(other.copy, "B/s")),
-    tile("FMA ceiling", si(fma, "FLOP/s"), nominal(ceiling(run, "fp32_fma", "warm")), other && si(other.fma, "FLOP/s")),
+    tile("FMA ceiling", si(fma, "FLOP/s"), nominal(run, ceiling(run, "fp32_fma", "warm")), other && si(other.fma, "FLOP/s")),
     tile("ridge", ridgeOf(ridge), ridge === null ? "needs both roofs" : "left of it memory limits, right of it arithmetic", other && ridgeOf(other.ridge)),
   ];
 }

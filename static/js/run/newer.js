@@ -1,7 +1,7 @@
 // A run never changes, but it may stop to be the newest: the reader is told, and what is on the page stays as it is.
 import * as api from "../api.js";
 import {element} from "../dom.js";
-import {day, sourceMark} from "../format.js";
+import {day} from "../format.js";
 import {bdi, button} from "../parts.js";
 
 const POLL_MS = 20000;
@@ -14,7 +14,7 @@ export function watch(run, {latest, newest, to}, shell) {
   let told = run.id;
   let first = latest ? run.id : undefined; // what was the newest at the start: an older run that was asked for by its id is not out of date
   const tell = (other) => {
-    const more = [other.device.id === run.device.id ? null : bdi(other.device.name), other.driver === null ? null : `driver ${other.driver}`, day(other.date), sourceMark(other)];
+    const more = [other.device.id === run.device.id ? null : bdi(other.device.name), other.driver === null ? null : `driver ${other.driver}`, day(other.date), other.source === "measured" ? null : other.source];
     const words = more.filter(Boolean).flatMap((part, i) => (i === 0 ? [part] : [", ", part]));
     shell.tell(element("p", {}, element("strong", {}, `Run ${other.id} is newer than run ${run.id}`), ": ", ...words, "."),
       element("p", {class: "buttons"}, element("a", {class: "button", href: to(other)}, `Show run ${other.id}`), button(`Stay with run ${run.id}`, () => shell.tell())));

@@ -63,6 +63,6 @@ export function advice(placed, held) {
     const what = held.nearest === "compute" ? "fewer operations per result, or units that do more of them at once" : "fewer bytes per result, by fusion, larger tiles or another formulation";
     return {title: "At the ceiling: change the algorithm", text: `${percent(held.percentOfRoof)} of its ${of}; from ${AT_CEILING_PERCENT} % on this code is as good as its data flow allows. What helps now is ${what}.${over}`, knobs: false};
   }
-  const latency = isLatencyBound(held.percentOfRoof) ? ` At ${LATENCY_PERCENT} % and below neither roof is what holds it: it waits.` : "";
+  const latency = isLatencyBound(held.percentOfRoof) ? ` At ${LATENCY_PERCENT}\u00a0% and below neither roof is what holds it: it waits.` : "";
   return {title: "Below the ceiling: fix the kernel", text: `${percent(held.percentOfRoof)} of its ${of}: the same bytes and flop could run ${factor(100 / held.percentOfRoof)} times as fast.${latency} Find what it waits for:`, knobs: true};
 }
