@@ -191,6 +191,10 @@ static int show_tables(struct ctl_http *http, const struct ctl_options *options,
         any = true;
         result = ctl_print_answer(http, path, err);
     }
+    if (result == 0 && !any) { /* a run without rows has its ceilings, and the reason */
+        snprintf(path, sizeof path, "/api/v1/runs/%.24s/table", options->argument);
+        result = ctl_print_answer(http, path, err);
+    }
     json_decref(run);
     return result;
 }

@@ -123,6 +123,12 @@ class Commands(Ctl):
         self.assertIn("IMPORTED from uploaded files", first)
         self.assertRegex(first, r"vector add, stride 32\s.*21\.5566")
         self.assertIn(f"run {run}: ok, which was there before", self.ctl("import", "--record", record, "--date", "2026-09-01").stdout)
+        # the record's other entry, and the matrix of both
+        self.assertIn("2026-09-01, 2026-09-02", self.ctl("import", "--record", record, code=64).stderr)
+        self.assertIn("driver 580.173.02, CUDA 13.0", self.ctl("import", "--record", record, "--date", "2026-09-02").stdout)
+        matrix = self.ctl("history", "--since", "2026-09-01", "--until", "2026-09-03").stdout
+        self.assertEqual([line.split()[:5] for line in matrix.splitlines()[1:3]],
+                         [["2026-09-01", "595.84", "12.6", "1", "0"], ["2026-09-02", "580.173.02", "13.0", "0", "1"]])
         what = ["--device", "Tesla T4", "--driver", "560.35.03", "--cuda", "12.6", "--date", "2026-09-01"]
         both = ["--ncu", str(files / "h200/raw-cold.csv"), "--timings", str(files / "h200/timings.jsonl")]
         made = json.loads(self.ctl("import", *both, "--json").stdout)
