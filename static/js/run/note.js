@@ -2,7 +2,8 @@
 import * as api from "../api.js";
 import {element} from "../dom.js";
 import {STATES} from "../model.js";
-import {button, moment, notice, problem, tokenForm} from "../parts.js";
+import {button, moment, notice, problem} from "../parts.js";
+import {refused} from "../refused.js";
 import {section} from "./report.js";
 
 const path = (run) => `/api/v1/runs/${encodeURIComponent(run.id)}/note`;
@@ -50,7 +51,7 @@ export function note(run, shell) {
     const accept = acceptChoices(run, body.accepted);
     const failed = element("div", {});
     const save = element("button", {class: "primary"}, "Save");
-    const form = element("form", {class: "note-form"}, ...above, element("div", {class: "field"}, element("label", {for: "note-text"}, "Note, at most 4096 bytes"), text), accept.element, failed,
+    const form = element("form", {class: "note-form"}, ...above, element("div", {class: "field"}, element("label", {for: "note-text"}, "Note, at most 4096 bytes"), text), accept.element,
       element("div", {class: "buttons"}, save, button("Cancel", () => read({body, etag}).focus())));
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
@@ -62,10 +63,14 @@ export function note(run, shell) {
         if (error.name === "AbortError") return;
         save.disabled = false;
         if (error.status === 412) await meanwhile(text.value, failed);
-        else failed.replaceChildren(problem(error), ...(error.status === 401 ? [tokenForm(() => failed.replaceChildren(notice("info", "The token is kept. Save again.")))] : []));
+        else
+          failed.replaceChildren(refused(error, () => {
+            failed.replaceChildren();
+            form.requestSubmit();
+          }));
       }
     });
-    place.replaceChildren(form);
+    place.replaceChildren(form, failed); // a refusal may bring a form of its own, which no form may hold
     text.focus();
   };
 

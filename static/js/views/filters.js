@@ -3,7 +3,7 @@ import * as api from "../api.js";
 import {element} from "../dom.js";
 import {local, utc} from "../format.js";
 import {empty} from "../parts.js";
-import {refused} from "./refused.js";
+import {refused} from "../refused.js";
 
 const DAY_MS = 86400000;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;

@@ -3,7 +3,7 @@ import {get, getTagged, getText, run as getRun, seconds, send} from "../api.js";
 import {element} from "../dom.js";
 import {NONE, ratio, si} from "../format.js";
 import {bdi, button, chip, definitions, moment, notice, runLink, scrolling} from "../parts.js";
-import {refused} from "./refused.js";
+import {refused} from "../refused.js";
 import {CHIPS, countersTrouble, isOpen, phase, stateWord, what, who} from "./jobs-words.js";
 
 /** The bar and the words beside it; the same elements all the time, so that a screen reader hears only what is new. */

@@ -4,7 +4,7 @@ import {element} from "../dom.js";
 import {notice} from "../parts.js";
 import {follow} from "./jobs-follow.js";
 import {fill, jobForm} from "./jobs-form.js";
-import {refused} from "./refused.js";
+import {refused} from "../refused.js";
 import {jobList, stateFilter} from "./jobs-list.js";
 import {STATES, draftOf} from "./jobs-words.js";
 

@@ -3,7 +3,7 @@ import * as api from "../api.js";
 import {element} from "../dom.js";
 import {si} from "../format.js";
 import {button, download} from "../parts.js";
-import {refused} from "./refused.js";
+import {refused} from "../refused.js";
 
 const KINDS = [["csv", "CSV"], ["json", "JSON"]];
 

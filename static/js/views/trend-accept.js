@@ -3,7 +3,7 @@ import * as api from "../api.js";
 import {element} from "../dom.js";
 import {bdi, button, notice} from "../parts.js";
 import {UNKNOWN, chooser, field, momentText, nextDay} from "./filters.js";
-import {refused} from "./refused.js";
+import {refused} from "../refused.js";
 import {versionOf} from "./trend-words.js";
 
 const PAGES = 5;

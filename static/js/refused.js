@@ -1,6 +1,6 @@
 // What the API refuses inside of a view, in place: so that choosers and what has been written stay.
-import {element} from "../dom.js";
-import {problem, tokenForm} from "../parts.js";
+import {element} from "./dom.js";
+import {problem, tokenForm} from "./parts.js";
 
 /** An ApiError; where a token may help, with its form. again() asks for the same once more, and is called when a token has been given. */
 export function refused(error, again) {
