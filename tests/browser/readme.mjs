@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import {execFile} from "node:child_process";
 import {readFileSync} from "node:fs";
+import {dirname} from "node:path";
 import {promisify} from "node:util";
 import {start, submit} from "./daemon.mjs";
 import {test} from "./suite.mjs";
@@ -27,7 +28,7 @@ export async function readmeTests() {
     // Every example has to succeed but the one that says itself that it may not.
     const script = `set -euo pipefail\ncurl() { command curl -S $([[ "$*" == *DELETE* ]] || echo -f) "$@"; }\n${code.replaceAll(ADDRESS, daemon.url)}`;
     await test(`README.md: ${code.split("\n")[0].replace(ADDRESS, "").slice(0, 90)}`, async () => {
-      const {stdout} = await run("bash", ["-c", script], {timeout: 30000});
+      const {stdout} = await run("bash", ["-c", script], {timeout: 30000, cwd: dirname(process.env.RL_README)});
       assert.ok(stdout.trim().length > 0 && !/^null$/m.test(stdout), stdout);
     });
   }
