@@ -1,8 +1,10 @@
 /* See aside.h. */
 #include "server/aside.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
@@ -41,20 +43,31 @@ static void on_ended(void *arg, uint32_t events)
     aside->done(aside->arg);
 }
 
+static int prepare(struct aside *aside, struct rl_err *err)
+{
+    aside->ended_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (aside->ended_fd < 0)
+        return rl_fail(err, errno == EMFILE || errno == ENFILE ? RL_E_TOO_FEW_DESCRIPTORS : RL_E_NO_MEMORY, NULL,
+                       "No descriptor for work beside the loop: %s.", strerror(errno));
+    if (loop_add_fd(aside->loop, aside->ended_fd, EPOLLIN, on_ended, aside, &aside->ended, err) != 0)
+        return -1;
+    int error = pthread_create(&aside->thread, NULL, run, aside);
+    if (error != 0)
+        return rl_fail(err, RL_E_NO_MEMORY, NULL, "No thread for work beside the loop: %s.", strerror(error));
+    aside->running = true;
+    return 0;
+}
+
 int aside_start(struct loop *loop, void (*work)(void *arg), void (*done)(void *arg), void *arg, struct aside **ret,
                 struct rl_err *err)
 {
     struct aside *aside = calloc(1, sizeof *aside);
     if (aside == NULL)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory for work beside the loop.");
-    *aside = (struct aside){.loop = loop, .work = work, .done = done, .arg = arg};
-    aside->ended_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    bool watched =
-        aside->ended_fd >= 0 && loop_add_fd(loop, aside->ended_fd, EPOLLIN, on_ended, aside, &aside->ended, err) == 0;
-    aside->running = watched && pthread_create(&aside->thread, NULL, run, aside) == 0;
-    if (!aside->running) {
+    *aside = (struct aside){.loop = loop, .work = work, .done = done, .arg = arg, .ended_fd = -1};
+    if (prepare(aside, err) != 0) {
         aside_free(aside);
-        return rl_fail(err, RL_E_NO_MEMORY, NULL, "No thread for work beside the loop.");
+        return -1;
     }
     *ret = aside;
     return 0;

@@ -9,7 +9,8 @@
 struct aside;
 
 /* work is called once, on a thread that gives way to the loop where processors are few; done once after it, from the
- * loop, and may free the aside. arg is the work's alone until done. On -1 (RL_E_NO_MEMORY) neither is called. */
+ * loop, and may free the aside. arg is the work's alone until done. On -1 neither is called: RL_E_TOO_FEW_DESCRIPTORS,
+ * RL_E_NO_MEMORY (also for a thread), or what loop_add_fd says. */
 int aside_start(struct loop *loop, void (*work)(void *arg), void (*done)(void *arg), void *arg, struct aside **ret,
                 struct rl_err *err);
 void aside_free(struct aside *aside); /* accepts NULL; waits for work that has not ended, whose done is not called */

@@ -7,11 +7,14 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/time.h"
+#include "server/aside.h"
 #include "server/loop.h"
 
 struct bench {
@@ -177,6 +180,39 @@ static void a_bad_descriptor_is_an_error_and_leaves_nothing(void **state)
     assert_null(bench->a);
 }
 
+static void work_a(void *arg)
+{
+    note(arg, 'w');
+}
+
+static void done_stops(void *arg)
+{
+    struct bench *bench = arg;
+    note(bench, 'd');
+    loop_stop(bench->loop);
+}
+
+static void work_beside_the_loop_says_why_it_cannot_start(void **state)
+{
+    struct bench *bench = *state;
+    struct aside *aside = NULL;
+    struct rlimit allowed, none;
+    struct rl_err err = {0};
+
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &allowed), 0);
+    none = (struct rlimit){.rlim_cur = 0, .rlim_max = allowed.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    assert_int_equal(aside_start(bench->loop, work_a, done_stops, bench, &aside, &err), -1);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &allowed), 0);
+    assert_int_equal(err.code, RL_E_TOO_FEW_DESCRIPTORS);
+    assert_non_null(strstr(err.message, strerror(EMFILE)));
+    assert_null(aside);
+    assert_int_equal(aside_start(bench->loop, work_a, done_stops, bench, &aside, &err), 0);
+    assert_int_equal(loop_run(bench->loop, &err), 0);
+    assert_string_equal(bench->order, "wd");
+    aside_free(aside);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 int main(void)
 {
@@ -188,6 +224,7 @@ int main(void)
         CASE(one_ready_descriptor_may_remove_another_of_the_same_wait),
         CASE(prepare_is_asked_before_each_wait_and_may_stop),
         CASE(a_bad_descriptor_is_an_error_and_leaves_nothing),
+        CASE(work_beside_the_loop_says_why_it_cannot_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
