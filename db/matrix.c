@@ -1,28 +1,23 @@
 /* The matrix of history: for each device, driver and CUDA version, the UTC days that have runs, and of which kind.
  *
- * Cells come from the days that the series in memory have (series.c). They are there series by series; two counting
- * sorts, by day and then by row, bring them into the answer's order. */
+ * Cells come from the days that the series in memory have (series.c). The few series of a row are added up in one array
+ * over the asked days, from which the row is written in order. */
 #include "db/select.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct line {          /* of series_day */
-    uint32_t row, day; /* of the matrix; since the first day */
-    uint32_t runs;
-    bool backed;
-};
-struct lines {
-    struct line *items, *sorted;
-    size_t count, capacity;
+#define DAY_TEXT 19 /* {"day":"2026-11-29" */
+
+struct day {
+    uint32_t runs[2]; /* timed only, counter-backed: of the row being written; 0 in between */
+    char text[DAY_TEXT];
 };
 struct matrix {
     struct days days;
-    struct selection series;
-    uint32_t *row_of;                 /* of each series */
-    const struct series_row **of_row; /* a series of each row, for its words */
-    uint32_t rows;
-    struct lines lines;
+    struct day *day;         /* of the asked days */
+    struct selection series; /* by row */
+    int64_t cells;
 };
 
 static int same_row(const struct series_row *a, const struct series_row *b)
@@ -42,117 +37,60 @@ static int compare_rows(const void *a, const void *b)
     return x->id < y->id ? -1 : 1;
 }
 
-static int number_rows(struct matrix *matrix, struct rl_err *err)
+/* Adds the series' days: false when it has none of the asked ones. */
+static bool add_days(struct store *store, struct matrix *matrix, const struct series_row *series)
 {
-    struct selection *series = &matrix->series;
+    bool backed = strcmp(store_series_word(store, series, SERIES_COUNTERS), "counter-backed") == 0;
+    uint32_t first = series_first_day(series, matrix->days.since), at = first;
 
-    matrix->row_of = calloc(series->count + 1, sizeof *matrix->row_of);
-    matrix->of_row = calloc(series->count + 1, sizeof *matrix->of_row);
-    if (matrix->row_of == NULL || matrix->of_row == NULL)
-        return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for the matrix");
-    if (series->count > 0)
-        qsort(series->rows, series->count, sizeof *series->rows, compare_rows);
-    for (size_t i = 0; i < series->count; i++) {
-        if (i == 0 || same_row(series->rows[i - 1], series->rows[i]) != 0)
-            matrix->of_row[matrix->rows++] = series->rows[i];
-        matrix->row_of[i] = matrix->rows - 1;
-    }
-    return 0;
+    for (; at < series->day_count && series->days[at].day < matrix->days.until; at++)
+        matrix->day[series->days[at].day - matrix->days.since].runs[backed] += series->days[at].runs;
+    return at > first;
 }
 
-static int add_line(struct lines *lines, const struct line *line, struct rl_err *err)
+#define BACKED ",\"counters\":\"counter-backed\",\"counter_backed\":"
+#define TIMED  ",\"counters\":\"timed-only\",\"counter_backed\":"
+#define ONLY   ",\"timed_only\":"
+
+/* no printf: it took most of the answer's time */
+static void put_cell(struct rl_buf *out, const struct day *day)
 {
-    if (lines->count == lines->capacity) {
-        size_t capacity = lines->capacity == 0 ? 4096 : lines->capacity * 2;
-        struct line *items;
-
-        if (lines->count >= 2 * STORE_MATRIX_CELLS_MAX) /* a cell has at most a few lines */
-            return rl_fail(err, RL_E_TOO_LARGE, "since",
-                           "the matrix has more than %d cells: ask for one device, or for fewer days",
-                           STORE_MATRIX_CELLS_MAX);
-        items = realloc(lines->items, capacity * sizeof *items);
-        if (items == NULL)
-            return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for the matrix");
-        lines->items = items;
-        lines->capacity = capacity;
-    }
-    lines->items[lines->count++] = *line;
-    return 0;
-}
-
-static int take_lines(struct store *store, struct matrix *matrix, struct rl_err *err)
-{
-    for (size_t i = 0; i < matrix->series.count; i++) {
-        const struct series_row *series = matrix->series.rows[i];
-        struct line line = {.row = matrix->row_of[i],
-                            .backed = strcmp(store_series_word(store, series, SERIES_COUNTERS), "counter-backed") == 0};
-
-        for (uint32_t at = series_first_day(series, matrix->days.since);
-             at < series->day_count && series->days[at].day < matrix->days.until; at++) {
-            line.day = (uint32_t)(series->days[at].day - matrix->days.since);
-            line.runs = series->days[at].runs;
-            if (add_line(&matrix->lines, &line, err) < 0)
-                return -1;
-        }
-    }
-    return 0;
-}
-
-/* Stable; keys are below `keys`. */
-static int sort_lines(struct lines *lines, bool by_row, size_t keys, struct rl_err *err)
-{
-    size_t *at = calloc(keys + 1, sizeof *at);
-    struct line *sorted = malloc((lines->count + 1) * sizeof *sorted);
-
-    if (at == NULL || sorted == NULL) {
-        free(at);
-        free(sorted);
-        return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for the matrix");
-    }
-    for (size_t i = 0; i < lines->count; i++)
-        at[(by_row ? lines->items[i].row : lines->items[i].day) + 1]++;
-    for (size_t key = 0; key < keys; key++)
-        at[key + 1] += at[key];
-    for (size_t i = 0; i < lines->count; i++)
-        sorted[at[by_row ? lines->items[i].row : lines->items[i].day]++] = lines->items[i];
-    free(at);
-    free(lines->items);
-    lines->items = sorted;
-    lines->capacity = lines->count + 1;
-    return 0;
-}
-
-#define BACKED   ",\"counters\":\"counter-backed\",\"counter_backed\":"
-#define TIMED    ",\"counters\":\"timed-only\",\"counter_backed\":"
-#define ONLY     ",\"timed_only\":"
-#define DAY_TEXT 19 /* {"day":"2026-11-29" */
-
-/* The cell that begins with this line, and what follows it. */
-static const struct line *put_cell(struct rl_buf *out, const char (*days)[DAY_TEXT], const struct line *line,
-                                   const struct line *end)
-{
-    const struct line *first = line;
-    int64_t runs[2] = {0, 0};
-
-    for (; line < end && line->row == first->row && line->day == first->day; line++)
-        runs[line->backed] += line->runs;
-    /* no printf: it took most of the answer's time */
-    rl_buf_add(out, days[first->day], DAY_TEXT);
-    if (runs[1] > 0)
+    rl_buf_add(out, day->text, DAY_TEXT);
+    if (day->runs[1] > 0)
         rl_buf_add(out, BACKED, sizeof BACKED - 1);
     else
         rl_buf_add(out, TIMED, sizeof TIMED - 1);
-    json_put_int(out, runs[1]);
+    json_put_int(out, day->runs[1]);
     rl_buf_add(out, ONLY, sizeof ONLY - 1);
-    json_put_int(out, runs[0]);
+    json_put_int(out, day->runs[0]);
     rl_buf_add(out, "}", 1);
-    return line;
 }
 
-static int put_row(struct store *store, const struct matrix *matrix, uint32_t row, struct rl_buf *out,
-                   struct rl_err *err)
+/* The days added up so far, which are 0 again afterwards. */
+static int put_cells(struct matrix *matrix, struct rl_buf *out, struct rl_err *err)
 {
-    const struct series_row *series = matrix->of_row[row];
+    const char *between = "";
+
+    for (int64_t at = 0; at < matrix->days.until - matrix->days.since; at++) {
+        struct day *day = &matrix->day[at];
+
+        if (day->runs[0] == 0 && day->runs[1] == 0)
+            continue;
+        if (++matrix->cells > STORE_MATRIX_CELLS_MAX)
+            return rl_fail(err, RL_E_TOO_LARGE, "since",
+                           "the matrix has more than %d cells: ask for one device, or for fewer days",
+                           STORE_MATRIX_CELLS_MAX);
+        rl_buf_puts(out, between);
+        between = ",";
+        put_cell(out, day);
+        day->runs[0] = day->runs[1] = 0;
+    }
+    return 0;
+}
+
+/* What the row of this series begins with. */
+static int put_row(struct store *store, const struct series_row *series, struct rl_buf *out, struct rl_err *err)
+{
     const char *driver = store_series_word(store, series, SERIES_DRIVER);
     const char *cuda = store_series_word(store, series, SERIES_CUDA), *name;
 
@@ -174,61 +112,49 @@ static int put_row(struct store *store, const struct matrix *matrix, uint32_t ro
     return 0;
 }
 
-static int put_rows(struct store *store, const struct matrix *matrix, const char (*days)[DAY_TEXT], struct rl_buf *out,
-                    struct rl_err *err)
+static int put_rows(struct store *store, struct matrix *matrix, struct rl_buf *out, struct rl_err *err)
 {
-    const struct line *line = matrix->lines.items, *end = line + matrix->lines.count;
+    const struct selection *series = &matrix->series;
     const char *between = "";
 
-    while (line < end) {
-        uint32_t row = line->row;
+    for (size_t i = 0; i < series->count;) {
+        const struct series_row *first = series->rows[i];
+        bool any = false;
 
+        for (; i < series->count && same_row(first, series->rows[i]) == 0; i++)
+            any |= add_days(store, matrix, series->rows[i]);
+        if (!any)
+            continue;
         rl_buf_puts(out, between);
         between = ",";
-        if (put_row(store, matrix, row, out, err) < 0)
+        if (put_row(store, first, out, err) < 0 || put_cells(matrix, out, err) < 0)
             return -1;
-        for (bool first = true; line < end && line->row == row; first = false) {
-            if (!first)
-                rl_buf_puts(out, ",");
-            line = put_cell(out, days, line, end);
-        }
         rl_buf_puts(out, "]}");
     }
     return 0;
 }
 
-static int put_matrix(struct store *store, const struct matrix *matrix, const char *source, struct rl_buf *out,
-                      struct rl_err *err)
+static int make_days(struct matrix *matrix, struct rl_err *err)
 {
     size_t count = (size_t)(matrix->days.until - matrix->days.since);
-    char(*days)[DAY_TEXT] = malloc(count * sizeof *days); /* each text is needed for many cells */
     struct rl_buf text;
-    int rc;
+    bool good;
 
-    if (days == NULL)
+    matrix->day = calloc(count, sizeof *matrix->day);
+    if (matrix->day == NULL)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for the matrix");
     rl_buf_init(&text, 64);
-    for (size_t i = 0; i < count; i++) {
+    good = true;
+    for (size_t i = 0; good && i < count; i++) {
         rl_buf_clear(&text);
         rl_buf_puts(&text, "{\"day\":");
         json_put_day(&text, matrix->days.since + (int64_t)i);
-        if (text.len != DAY_TEXT) {
-            rl_buf_free(&text);
-            free(days);
-            return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for the matrix");
-        }
-        memcpy(days[i], text.data, DAY_TEXT);
+        good = text.len == DAY_TEXT;
+        if (good)
+            memcpy(matrix->day[i].text, text.data, DAY_TEXT);
     }
     rl_buf_free(&text);
-    rl_buf_puts(out, "{\"since\":");
-    json_put_day(out, matrix->days.since);
-    rl_buf_puts(out, ",\"until\":");
-    json_put_day(out, matrix->days.until);
-    rl_buf_printf(out, ",\"source\":\"%s\",\"rows\":[", source != NULL ? source : "measured,imported");
-    rc = put_rows(store, matrix, days, out, err);
-    rl_buf_puts(out, "]}");
-    free(days);
-    return rc;
+    return good ? 0 : rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for the matrix");
 }
 
 int store_history_matrix(struct store *store, const struct store_matrix_query *query, struct rl_buf *out,
@@ -245,15 +171,19 @@ int store_history_matrix(struct store *store, const struct store_matrix_query *q
     if (store_select(store, words, matrix.days.since * TREND_DAY_MS, matrix.days.until * TREND_DAY_MS, &matrix.series,
                      err) < 0)
         return -1;
-    if (number_rows(&matrix, err) < 0 || take_lines(store, &matrix, err) < 0 ||
-        sort_lines(&matrix.lines, false, (size_t)(matrix.days.until - matrix.days.since), err) < 0 ||
-        sort_lines(&matrix.lines, true, matrix.rows, err) < 0)
+    if (matrix.series.count > 0)
+        qsort(matrix.series.rows, matrix.series.count, sizeof *matrix.series.rows, compare_rows);
+    if (make_days(&matrix, err) < 0)
         goto out;
-    rc = put_matrix(store, &matrix, query->source, out, err);
+    rl_buf_puts(out, "{\"since\":");
+    json_put_day(out, matrix.days.since);
+    rl_buf_puts(out, ",\"until\":");
+    json_put_day(out, matrix.days.until);
+    rl_buf_printf(out, ",\"source\":\"%s\",\"rows\":[", query->source != NULL ? query->source : "measured,imported");
+    rc = put_rows(store, &matrix, out, err);
+    rl_buf_puts(out, "]}");
 out:
     store_selection_fini(&matrix.series);
-    free(matrix.row_of);
-    free(matrix.of_row);
-    free(matrix.lines.items);
+    free(matrix.day);
     return store_finish_text(out, length, rc, err);
 }

@@ -157,6 +157,38 @@ static void what_the_matrix_refuses(void **state)
     rl_buf_free(&out);
 }
 
+static void sql(struct fixture *f, const char *text)
+{
+    assert_int_equal(sqlite3_exec(f->store->db, text, NULL, NULL, NULL), SQLITE_OK);
+}
+
+/* 100 drivers on 2000 days each are the most that an answer has; the rows are written as they lie in the file. */
+static void a_matrix_of_too_many_cells_is_refused(void **state)
+{
+    struct fixture *f = *state;
+    struct store_matrix_query query = {.since_ms = DAY0, .until_ms = DAY0 + 2001 * TREND_DAY_MS};
+    struct rl_buf out;
+
+    store_run(f, (struct spec){.date_ms = DAY0});
+    sql(f, "DELETE FROM series_day");
+    sql(f, "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 101) "
+           "INSERT INTO series SELECT i, device, CAST(i AS TEXT), cuda, suite, sizes, source, counters, outcome, "
+           "oldest_ms, "
+           "oldest_ms + 2001 * 86400000 FROM n, (SELECT * FROM series WHERE id = 1)");
+    sql(f, "WITH RECURSIVE d(t) AS (SELECT 20000 UNION ALL SELECT t + 1 FROM d WHERE t < 21999) "
+           "INSERT INTO series_day SELECT id, t, 3 FROM series, d WHERE id > 1");
+    f->store->series_stale = true;
+    rl_buf_init(&out, 64 << 20);
+    OK(f, store_history_matrix(f->store, &query, &out, &f->err));
+    rl_buf_clear(&out);
+    sql(f, "INSERT INTO series_day SELECT id, 22000, 1 FROM series WHERE id = 7");
+    f->store->series_stale = true;
+    FAILS(f, RL_E_TOO_LARGE, store_history_matrix(f->store, &query, &out, &f->err));
+    assert_string_equal(f->err.field, "since");
+    assert_int_equal(out.len, 0);
+    rl_buf_free(&out);
+}
+
 #define WITH_STORE(test) cmocka_unit_test_setup_teardown(test, setup_store, teardown)
 
 int main(void)
@@ -165,6 +197,7 @@ int main(void)
         WITH_STORE(the_matrix_tells_three_kinds_apart),
         WITH_STORE(a_wide_matrix_equals_counting),
         WITH_STORE(what_the_matrix_refuses),
+        WITH_STORE(a_matrix_of_too_many_cells_is_refused),
     };
 
     return cmocka_run_group_tests_name("store: matrix", tests, NULL, NULL);
