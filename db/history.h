@@ -81,7 +81,7 @@ struct store_draw_row { /* one kernel or ceiling in one state; NaN, -1 and NULL:
     double value;              /* ceilings: byte/s or flop/s; kernels NaN */
     double sm_hz, memory_hz;   /* seen around the samples */
     double dram_bytes;         /* per launch, within it */
-    double settled_bytes;      /* with what the launch left to be written back; ceilings NaN */
+    double settled_bytes;      /* rl_dram_owed: with what the launch left to be written back, if known; ceilings NaN */
     double dram_per_ask;       /* settled over asked */
     double percent_of_ceiling; /* kernels */
     int64_t ask_bytes;         /* -1 unknown, and for compute ceilings */

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/time.h"
+#include "record/derive.h"
 
 /* ---- entries ---- */
 
@@ -341,7 +342,7 @@ static int put_kernel(struct store *store, int64_t run_id, struct trend_key key,
                              .memory_hz = s->memory_hz,
                              .ask_bytes = from->ask_bytes,
                              .dram = s->bytes.dram,
-                             .settled = s->bytes.dram_settled,
+                             .settled = rl_dram_owed(run, from, (enum rl_state)state),
                              .per_ask = s->dram_per_ask,
                              .percent = s->percent_of_ceiling,
                              .flags = flag_bits(&s->flags, row_flags),

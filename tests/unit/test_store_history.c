@@ -5,6 +5,7 @@
 #include <math.h>
 #include <zlib.h>
 
+#include "db/history.h"
 #include "db/rollup.h"
 #include "record/record_json.h"
 #include "sample_run.h"
@@ -55,6 +56,36 @@ static void a_run_leaves_its_facts_and_rows(void **state)
                                   "WHERE name = 'dram_copy' AND kind = 'ceiling' AND state = 'warm' AND "
                                   "value = 4.27e12 AND time_s = 0.0005 AND ask_bytes = 2135000000"),
                      1);
+    check(f);
+}
+
+/* Another profiler counts a cold launch without what it leaves behind: those bytes are what such a row is known to owe.
+ */
+static void an_import_has_a_trend_of_its_bytes_as_counted(void **state)
+{
+    struct fixture *f = *state;
+    struct rl_run *run = run_at(T0);
+    struct rl_buf out;
+
+    run->source = RL_IMPORTED;
+    run->rows[0].state[RL_COLD].bytes.dram_settled = rl_unknown("the counter file does not have it");
+    add_run(f, run);
+    rl_run_free(run);
+    assert_int_equal(query_int(f,
+                               "SELECT count(*) FROM run_row JOIN unit ON unit.id = unit_id WHERE name = 'vector_add' "
+                               "AND state = 'cold' AND dram_bytes = 174.3e6 AND settled_bytes = 174.3e6"),
+                     1);
+    rl_buf_init(&out, 1 << 16);
+    OK(f, store_history_trend(f->store,
+                      &(struct store_trend_query){.device = DEVICE_A,
+                                                  .kernel = "vector_add",
+                                                  .state = "cold",
+                                                  .metric = "dram_bytes",
+                                                  .source = "imported",
+                                                  .now_ms = T0},
+                      &out, &f->err));
+    assert_non_null(strstr(out.data, "\"median\":174300000"));
+    rl_buf_free(&out);
     check(f);
 }
 
@@ -375,6 +406,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_STORE(a_run_leaves_its_facts_and_rows),
+        WITH_STORE(an_import_has_a_trend_of_its_bytes_as_counted),
         WITH_STORE(flags_and_outcomes_keep_a_run_out_of_trends),
         WITH_STORE(a_repeated_row_of_an_import_is_narrow_once),
         WITH_STORE(a_day_keeps_its_newest_runs_in_any_order_of_storing),
