@@ -106,6 +106,8 @@ class Daemon:
         self.directory = directory
         self.database = pathlib.Path(directory) / "copy.db"
         shutil.copyfile(database, self.database)
+        with open(self.database, "rb") as copy:
+            os.fsync(copy.fileno())  # else the daemon's first checkpoint waits until all of it is on the disk: 1.1 s (2026-11-30)
         log = open(pathlib.Path(directory) / "log", "w+")
         self.log = pathlib.Path(log.name)
         environment = {name: value for name, value in os.environ.items() if not name.startswith("ROOFLINED_")}
