@@ -7,7 +7,8 @@ import {VIEWS} from "./views.js";
 
 const RELOAD = "Reload the page.";
 const [FIRST] = VIEWS;
-const sheets = new Map();
+const sheets = new Map(); // by address: {sheet: its link, loaded}
+let worn = null; // the address of the one that holds
 let current = null; // {entry, controller, root, redraw}
 
 // The view and all of its state stand in the fragment, #view=trend&kernel=…: a link restores it, and the daemon never sees it.
@@ -33,13 +34,24 @@ function setParameters(changes) {
 function stylesheet(href) {
   if (!sheets.has(href)) {
     const sheet = element("link", {rel: "stylesheet", href});
-    sheets.set(href, new Promise((resolve) => {
-      sheet.addEventListener("load", resolve);
+    const loaded = new Promise((resolve) => {
+      sheet.addEventListener("load", () => {
+        sheet.sheet.disabled = href !== worn; // it may come when its view has been left
+        resolve();
+      });
       sheet.addEventListener("error", () => { sheets.delete(href); sheet.remove(); resolve(); });
-    }));
+    });
+    sheets.set(href, {sheet, loaded});
     document.head.append(sheet);
   }
-  return sheets.get(href);
+  return sheets.get(href).loaded;
+}
+
+/** Puts on the sheet of one view alone: views have classes in common, and the rules of the one before would hold in the next. */
+function wear(href) {
+  worn = href;
+  for (const [of, {sheet}] of sheets) if (sheet.sheet) sheet.sheet.disabled = of !== href; // not by the link's attribute, which would load it anew
+  return href === null ? null : stylesheet(href);
 }
 
 function say(...children) {
@@ -169,6 +181,7 @@ async function route({moved = false} = {}) {
     else a.removeAttribute("aria-current");
   }
   if (!entry) {
+    wear(null);
     say(element("h1", {tabindex: "-1"}, "There is no such view"), element("p", {}, "The address names a view that this page does not have."), element("p", {}, element("a", {href: link(FIRST.name)}, "Show the newest roofline")));
     return;
   }
@@ -178,7 +191,7 @@ async function route({moved = false} = {}) {
   try {
     const path = `./views/${entry.name}.js`; // apart, so that the bundler leaves it to the browser
     const module = await import(path);
-    if (module.css) await stylesheet(module.css);
+    if (!controller.signal.aborted) await wear(module.css ?? null);
     if (!controller.signal.aborted) mine.redraw = (await module.show(root, params, shellOf(controller)))?.redraw ?? null;
   } catch (error) {
     failed = error;
