@@ -1,5 +1,6 @@
 // Runs all tests, one after another, and ends with their number. RL_ONLY=frame,README runs those groups alone.
 import {apiTests} from "./api.mjs";
+import {buildTests} from "./build.mjs";
 import {compareTests} from "./compare.mjs";
 import {stopAll} from "./daemon.mjs";
 import {explorerTests} from "./explorer.mjs";
@@ -20,7 +21,7 @@ if (process.env.RL_SHOTS) {
   process.exit(0);
 }
 
-const groups = [["API", apiTests], ["frame", frameTests], ["roofline", rooflineTests], ["run", runViewTests], ["explorer", explorerTests], ["history", historyTests], ["compare", compareTests], ["jobs", jobsTests], ["import", importTests], ["views", viewsTests], ["README", readmeTests]];
+const groups = [["API", apiTests], ["build", buildTests], ["frame", frameTests], ["roofline", rooflineTests], ["run", runViewTests], ["explorer", explorerTests], ["history", historyTests], ["compare", compareTests], ["jobs", jobsTests], ["import", importTests], ["views", viewsTests], ["README", readmeTests]];
 const only = process.env.RL_ONLY?.split(",");
 
 for (const [name, run] of groups.filter(([name]) => !only || only.includes(name))) {
