@@ -46,9 +46,12 @@ struct http_request {
 
 /* A body that is made while it is sent. */
 struct http_stream {
-    /* Appends some bytes to out, at least one unless *ret_done: that was the last. After an error only free is called,
-     * and the connection ends without the body's end, so that a client can tell. */
+    /* Appends some bytes to out; *ret_done: that was the last. None and not done: wait is called. After an error only
+     * free is called, and the connection ends without the body's end, so that a client can tell. */
     int (*next)(void *arg, struct rl_buf *out, bool *ret_done, struct rl_err *err);
+    /* ready is to be called once, when next can go on, on the loop's thread; not after free. NULL: next always has
+     * some. */
+    int (*wait)(void *arg, void (*ready)(void *ready_arg), void *ready_arg, struct rl_err *err);
     void (*free)(void *arg);
     void *arg;
 };

@@ -1,5 +1,5 @@
-/* The adapter to GNU libmicrohttpd 0.9.75: the only file that includes its header. What it guards against was seen with
- * that version on 2026-11-29:
+/* The adapter to GNU libmicrohttpd 0.9.75: with http_send.c all that includes its header. What it guards against was
+ * seen with that version on 2026-11-29:
  * - Content-Length beside Transfer-Encoding is accepted, and of two Content-Length headers the first wins:
  * http_fields_add and http_check_framing.
  * - The URL is decoded, cut at %00 and keeps dot segments: the raw target is parsed by http_target_parse instead.
@@ -23,12 +23,11 @@
 #include "server/http_admit.h"
 #include "server/http_connection.h"
 #include "server/http_mhd.h"
-#include "server/http_wait.h"
+#include "server/http_send.h"
 #include "server/limits.h"
 
 #define LISTENERS_MAX     2
 #define CONNECTION_MEMORY (96u * 1024u) /* above LIMIT_HEADER_BYTES, so that our own 431 comes first */
-#define SEND_BLOCK        (32u * 1024u) /* of a streamed body, per connection */
 #define RUNS_AT_ONCE      8             /* of the library, before others of the loop get their turn */
 
 struct exchange { /* one request and its answer */
@@ -40,8 +39,7 @@ struct exchange { /* one request and its answer */
     char id[24];
     struct rl_buf body;
     struct http_wait wait; /* in place of body, of an upload; or of an answer that is made later */
-    struct MHD_Connection *suspended;
-    struct exchange *next_suspended;
+    struct http_suspended suspended;
     struct rl_err err;
     bool failed, begun, close;
     size_t header_bytes;
@@ -62,115 +60,13 @@ struct http_server {
     struct loop *loop;
     struct listener listeners[LISTENERS_MAX];
     size_t listener_count;
-    struct exchange *suspended;
-    bool resumed; /* a connection, since the library's last turn */
+    struct http_suspensions suspensions;
 };
 
 static int fail(struct exchange *exchange)
 {
     exchange->failed = true;
     return -1;
-}
-
-/* ---- answers ---- */
-
-static int add_header(void *arg, const char *name, const char *value)
-{
-    return MHD_add_response_header(arg, name, value) == MHD_YES ? 0 : -1;
-}
-
-struct sending { /* a body that is made while it is sent; lives as long as its response */
-    struct http_stream stream;
-    struct http_connection *connection;
-    struct rl_buf piece;
-    size_t sent; /* of piece */
-    bool done;
-};
-
-/* The library asks only while the connection is open and its client takes more. */
-static ssize_t send_piece(void *cls, uint64_t at, char *out, size_t max)
-{
-    struct sending *sending = cls;
-    (void)at;
-    if (sending->sent == sending->piece.len && !sending->done) {
-        struct rl_err err = {0};
-        rl_buf_clear(&sending->piece);
-        sending->sent = 0;
-        if (sending->stream.next(sending->stream.arg, &sending->piece, &sending->done, &err)) {
-            http_connection_log(sending->connection, NULL, 500, &err);
-            return MHD_CONTENT_READER_END_WITH_ERROR;
-        }
-        /* A client that reads keeps its connection however long the whole takes. */
-        http_connection_deadline(sending->connection, sending->connection->all->config->request_timeout_ms);
-    }
-    size_t len = sending->piece.len - sending->sent;
-    if (len == 0)
-        return MHD_CONTENT_READER_END_OF_STREAM;
-    len = len < max ? len : max;
-    memcpy(out, sending->piece.data + sending->sent, len);
-    sending->sent += len;
-    return (ssize_t)len;
-}
-
-static void sending_free(void *cls)
-{
-    struct sending *sending = cls;
-    sending->stream.free(sending->stream.arg);
-    rl_buf_free(&sending->piece);
-    free(sending);
-}
-
-static struct MHD_Response *stream_response(const struct exchange *exchange, struct http_answer *answer)
-{
-    struct sending *sending = calloc(1, sizeof(*sending));
-    if (!sending)
-        return NULL;
-    *sending = (struct sending){.stream = answer->stream, .connection = exchange->connection};
-    rl_buf_init(&sending->piece, HTTP_ANSWER_MAX);
-    struct MHD_Response *response =
-        MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, SEND_BLOCK, send_piece, sending, sending_free);
-    if (!response) {
-        free(sending);
-        return NULL;
-    }
-    answer->stream = (struct http_stream){0};
-    /* To HEAD the library would send the last chunk of a chunked body (0.9.75, 2026-11-29): no body is announced then,
-     * and the connection ends. */
-    if (exchange->request.method == HTTP_HEAD)
-        MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
-    return response;
-}
-
-static enum MHD_Result queue_answer(struct MHD_Connection *mhd, struct exchange *exchange, struct http_answer *answer)
-{
-    struct MHD_Response *response;
-    size_t len = answer->body.len;
-    if (answer->stream.next) {
-        response = stream_response(exchange, answer);
-    } else if (answer->fixed) {
-        response = MHD_create_response_from_buffer(answer->fixed_len, (void *)(uintptr_t)answer->fixed,
-                                                   MHD_RESPMEM_PERSISTENT);
-    } else if (len == 0) {
-        response = MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
-    } else {
-        char *text = rl_buf_take(&answer->body);
-        response = MHD_create_response_from_buffer(len, text, MHD_RESPMEM_MUST_FREE);
-        if (!response)
-            free(text);
-    }
-    if (!response)
-        return MHD_NO;
-    enum MHD_Result queued = http_answer_headers(answer, add_header, response)
-                                 ? MHD_NO
-                                 : MHD_queue_response(mhd, (unsigned)answer->status, response);
-    MHD_destroy_response(response);
-    if (queued == MHD_YES) {
-        exchange->connection->answered = true;
-        http_connection_deadline(exchange->connection, exchange->server->config.request_timeout_ms);
-        http_connection_log(exchange->connection, &exchange->request, answer->status,
-                            exchange->failed ? &exchange->err : NULL);
-    }
-    return queued;
 }
 
 /* ---- connections ---- */
@@ -313,39 +209,30 @@ static enum MHD_Result finish(struct exchange *exchange, struct MHD_Connection *
         http_answer_fini(&answer);
         return finish_upload(exchange, mhd);
     }
-    enum MHD_Result queued = queue_answer(mhd, exchange, &answer);
+    enum MHD_Result queued = http_send(mhd, exchange->connection, &exchange->request, &answer,
+                                       exchange->failed ? &exchange->err : NULL, &exchange->server->suspensions);
     http_answer_fini(&answer);
     return queued;
 }
 
 /* ---- uploads, and answers that are made later ---- */
 
-static void resume(void *arg)
-{
-    struct exchange *exchange = arg;
-    struct exchange **at = &exchange->server->suspended;
-    while (*at != exchange)
-        at = &(*at)->next_suspended;
-    *at = exchange->next_suspended;
-    MHD_resume_connection(exchange->suspended);
-    exchange->server->resumed = true;
-    exchange->suspended = NULL;
-}
-
 /* The body of an upload is whole, or its answer is ready. */
 static enum MHD_Result finish_upload(struct exchange *exchange, struct MHD_Connection *mhd)
 {
     struct http_wait *wait = &exchange->wait;
-    if (!wait->finished && http_wait_finish(wait, resume, exchange, &exchange->err))
+    struct http_suspensions *suspensions = &exchange->server->suspensions;
+    if (!wait->finished && http_wait_finish(wait, http_resume, &exchange->suspended, &exchange->err))
         fail(exchange);
-    if (wait->gone)
+    if (wait->gone && !suspensions->ended)
         return MHD_NO;
+    if (suspensions->ended && !exchange->failed && !wait->ready) {
+        rl_fail(&exchange->err, RL_E_SHUTTING_DOWN, NULL, "the daemon is shutting down");
+        fail(exchange);
+    }
     if (exchange->failed || wait->ready)
         return finish(exchange, mhd);
-    MHD_suspend_connection(mhd);
-    exchange->suspended = mhd;
-    exchange->next_suspended = exchange->server->suspended;
-    exchange->server->suspended = exchange;
+    http_suspend(suspensions, &exchange->suspended, mhd, wait);
     return MHD_YES;
 }
 
@@ -450,8 +337,9 @@ static int64_t prepare(void *arg)
     int64_t wait_ms = -1;
     /* At its limit, or out of descriptors, the library stops watching the listening socket, and starts again only in
      * the turn after the one that closed a connection; nothing else would cause that turn. */
-    bool again = server->connections.closed_some || server->resumed; /* of a resumed one no descriptor tells (0.9.75) */
-    server->connections.closed_some = server->resumed = false;
+    /* of a resumed one no descriptor tells (0.9.75) */
+    bool again = server->connections.closed_some || server->suspensions.resumed;
+    server->connections.closed_some = server->suspensions.resumed = false;
     for (size_t i = 0; i < server->listener_count; i++) {
         int64_t due_ms = run_due(&server->listeners[i], again);
         if (due_ms >= 0 && (wait_ms < 0 || due_ms < wait_ms))
@@ -529,10 +417,8 @@ void http_server_free(struct http_server *server)
     if (!server)
         return;
     loop_set_prepare(server->loop, NULL, NULL);
-    server->routes->shutting_down = true; /* none may be suspended from here on */
-    /* MHD_stop_daemon ends the process when a connection is suspended (0.9.75). */
-    while (server->suspended)
-        http_wait_give_up(&server->suspended->wait);
+    server->routes->shutting_down = true;
+    http_suspensions_end(&server->suspensions);
     /* what was answered last is sent: one turn queues it, another writes it */
     for (size_t i = 0; i < RUNS_AT_ONCE * server->listener_count; i++)
         MHD_run(server->listeners[i % server->listener_count].daemon);

@@ -1,5 +1,6 @@
 /* The HTTP server: GNU libmicrohttpd in external epoll mode inside server/loop.h's loop. One thread. A
- * connection is suspended in one case alone: while the answer to an upload is being made (http_wait.h).
+ * connection is suspended while something that it waits for is being made beside the loop or by another process: the
+ * answer to an upload, a large run's text, the next piece of an export (http_wait.h).
  *
  * It checks what every request must obey before a route sees it (framing, Host, Origin, who asks, media type, sizes,
  * deadlines); routes.h answers the rest. libmicrohttpd answers by itself only what it cannot parse at all (plain 400,

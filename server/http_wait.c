@@ -62,7 +62,9 @@ int http_wait_finish(struct http_wait *wait, void (*resume)(void *arg), void *ar
         return -1;
     if (wait->ready)
         return 0;
-    if (loop_add_fd(connection->all->loop, connection->fd, EPOLLRDHUP, on_gone, wait, &wait->watch, err))
+    /* Who has the head of an answer may have ended the own side and still read; EPOLLHUP and EPOLLERR always come. */
+    uint32_t events = connection->answered ? 0 : EPOLLRDHUP;
+    if (loop_add_fd(connection->all->loop, connection->fd, events, on_gone, wait, &wait->watch, err))
         return -1;
     wait->waiting = true;
     http_connection_deadline(connection, LIMIT_IMPORT_ANSWER_MS);

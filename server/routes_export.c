@@ -42,7 +42,7 @@ static int start(struct routes *routes, const struct http_request *request, enum
         return -1;
     }
     routes->exports++;
-    answer->stream = (struct http_stream){next_piece, end, sent};
+    answer->stream = (struct http_stream){.next = next_piece, .free = end, .arg = sent};
     snprintf(answer->disposition, sizeof(answer->disposition), "attachment; filename=\"runs.%s\"",
              format == STORE_EXPORT_CSV ? "csv" : "json");
     return 0;

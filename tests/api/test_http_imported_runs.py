@@ -2,8 +2,11 @@
 import contextlib
 import csv
 import datetime
+import http.client
 import io
+import json
 import re
+import signal
 import threading
 import unittest
 import urllib.parse
@@ -155,12 +158,26 @@ class LargeRuns(unittest.TestCase):
             connection.close()
         self.assertEqual(self.daemon.get(ways[0]).body, whole[ways[0]])
         self.assertEqual(self.daemon.settled_descriptors(), before)
-        waiting = [self.daemon.socket() for _ in range(6)]
+        self.stop_while_clients_wait(ways[0], whole[ways[0]])
+
+    def stop_while_clients_wait(self, way, whole):
+        """More than can be made before the daemon looks at its signals: each gets the table, or why there is none."""
+        waiting = [self.daemon.socket() for _ in range(24)]
         for connection in waiting:
-            connection.sendall(("GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n" % ways[0]).encode())
-        self.assertEqual(self.daemon.stop(), 0)
+            self.addCleanup(connection.close)
+            connection.sendall(("GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n" % way).encode())
+        self.assertEqual(self.daemon.get("/healthz").status, 200)  # sent after them: they have been read
+        self.daemon.process.send_signal(signal.SIGTERM)
         for connection in waiting:
-            connection.close()
+            answer = http.client.HTTPResponse(connection)
+            answer.begin()
+            body = answer.read()
+            self.assertIn(answer.status, (200, 503))
+            if answer.status == 200:
+                self.assertEqual(body, whole)
+            else:
+                self.assertEqual(json.loads(body)["error"]["code"], "shutting_down")
+        self.assertEqual(self.daemon.process.wait(harness.LIMIT_S), 0)
 
 
 if __name__ == "__main__":
