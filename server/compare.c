@@ -9,113 +9,8 @@
 #include "record/quantile.h"
 #include "server/compare_internal.h"
 
-/* COMPARE_ROWS_MAX rows with their draws and sentences take about 1 MB. */
-#define ARENA_MAX (4u * 1024 * 1024)
-
-/* ---- gathering ---- */
-
-struct gathered {
-    struct subject *items;
-    size_t count;
-    bool ceilings;
-};
-
-static struct subject *subject_of(struct gathered *all, const char *name, enum rl_state state)
-{
-    for (size_t i = 0; i < all->count; i++)
-        if (all->items[i].state == state && strcmp(all->items[i].name, name) == 0)
-            return &all->items[i];
-    if (all->count == COMPARE_ROWS_MAX)
-        return NULL;
-    struct subject *added = &all->items[all->count++];
-    added->name = name;
-    added->state = state;
-    return added;
-}
-
-static bool positive(const struct rl_real *value)
-{
-    return rl_is_known(*value) && isfinite(value->value) && value->value > 0;
-}
-
-static void add_time(struct draws *draws, const struct rl_real *time, const struct compare_draw *draw, const char *why)
-{
-    if (positive(time)) {
-        draws->log_time[draws->n] = log(time->value);
-        draws->draw[draws->n++] = draw;
-    } else if (draws->time_why == NULL) {
-        draws->time_why = why != NULL ? why : time->why != NULL ? time->why : "it is not a positive number";
-    }
-}
-
-static void add_bytes(struct draws *draws, const struct rl_real *bytes, bool single)
-{
-    if (rl_is_known(*bytes) && isfinite(bytes->value) && bytes->value >= 0) {
-        draws->single[draws->bytes_n] = single;
-        draws->bytes[draws->bytes_n++] = bytes->value;
-    } else if (draws->bytes_why == NULL) {
-        draws->bytes_why = bytes->why != NULL ? bytes->why : "it is negative or not finite";
-    }
-}
-
-/* The time that may be judged. */
-static struct rl_real time_of(const struct compare_draw *draw, bool named)
-{
-    if (draw->flags & COMPARE_TIME_DERIVED)
-        return rl_unknown("its time follows from bytes, a percentage and the ceiling: nobody measured it");
-    if ((draw->flags & COMPARE_THROTTLED) && !named)
-        return rl_unknown("the row was throttled");
-    return draw->time_s;
-}
-
-static int gather_run(struct gathered *all, const struct compare_run *run, bool named, bool head)
-{
-    for (size_t i = 0; !all->ceilings && i < run->draw_count; i++) {
-        const struct compare_draw *draw = &run->draws[i];
-        if (draw->state >= RL_STATE_COUNT)
-            continue;
-        struct subject *subject = subject_of(all, draw->kernel, draw->state);
-        if (subject == NULL)
-            return -1;
-        struct draws *draws = head ? &subject->head : &subject->base;
-        struct rl_real time = time_of(draw, named);
-        add_time(draws, &time, draw, NULL);
-        add_bytes(draws, &draw->dram_bytes, (draw->flags & COMPARE_SINGLE_LAUNCH) != 0);
-    }
-    for (size_t i = 0; all->ceilings && i < run->ceiling_count; i++) {
-        const struct compare_ceiling_draw *ceiling = &run->ceilings[i];
-        struct subject *subject = subject_of(all, ceiling->name, ceiling->state);
-        if (subject == NULL)
-            return -1;
-        struct rl_real time = ceiling->value;
-        if (positive(&time))
-            time.value = 1 / time.value;
-        add_time(head ? &subject->head : &subject->base, &time, NULL, NULL);
-    }
-    return 0;
-}
-
-static int gather(struct gathered *all, const struct chosen *base, const struct chosen *head, struct rl_arena *arena,
-                  struct rl_err *err)
-{
-    size_t most = 0;
-    const struct chosen *sides[2] = {base, head};
-    for (size_t s = 0; s < 2; s++)
-        for (size_t i = 0; i < sides[s]->count; i++) {
-            const struct compare_run *run = sides[s]->runs[i];
-            most += all->ceilings ? run->ceiling_count : run->draw_count;
-        }
-    most = most < COMPARE_ROWS_MAX ? most : COMPARE_ROWS_MAX;
-    all->items = rl_arena_array(arena, most + 1, sizeof *all->items);
-    if (all->items == NULL)
-        return rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory to compare %zu rows.", most);
-    for (size_t s = 0; s < 2; s++)
-        for (size_t i = 0; i < sides[s]->count; i++)
-            if (gather_run(all, sides[s]->runs[i], sides[s]->named, s == 1) != 0)
-                return rl_fail(err, RL_E_TOO_LARGE, NULL, "The runs have more than %d different %s; compare fewer.",
-                               COMPARE_ROWS_MAX, all->ceilings ? "ceilings" : "rows");
-    return 0;
-}
+/* A row takes 6 kB however long its name is (2026-11-30): sentences shorten it. As many ceilings take as much. */
+#define ARENA_MAX (2u * COMPARE_ROWS_MAX * 8192u)
 
 /* ---- verdicts ---- */
 
@@ -227,9 +122,9 @@ static double byte_floor(const struct draws *base, const struct draws *head)
     for (size_t s = 0; s < 2; s++)
         for (size_t i = 0; i < sides[s]->n; i++) {
             const struct compare_draw *draw = sides[s]->draw[i];
-            if (positive(&draw->ask_bytes))
+            if (compare_is_positive(&draw->ask_bytes))
                 floor = fmax(floor, RL_STEADY_ASK * draw->ask_bytes.value);
-            if (positive(&draw->dram_floor))
+            if (compare_is_positive(&draw->dram_floor))
                 floor = fmax(floor, draw->dram_floor.value);
         }
     return floor;
@@ -290,10 +185,10 @@ static int judge_family(struct gathered *all, bool bytes, struct rl_arena *arena
 
 static int judge_all(struct gathered *all, const struct compare_history *history, struct rl_arena *arena)
 {
+    if (history != NULL && compare_use_history(all, history, arena) != 0)
+        return -1;
     for (size_t i = 0; i < all->count; i++) {
         struct subject *subject = &all->items[i];
-        if (history != NULL)
-            compare_use_history(subject, history);
         compare_part_singles(subject);
         if (!all->ceilings)
             subject->floor_bytes = byte_floor(&subject->base, &subject->head);
@@ -429,7 +324,8 @@ static int judge_sides(const struct chosen *base, const struct chosen *head, con
                        struct compare_result *result, struct rl_err *err)
 {
     struct gathered rows = {.ceilings = false}, ceilings = {.ceilings = true};
-    if (gather(&rows, base, head, result->arena, err) != 0 || gather(&ceilings, base, head, result->arena, err) != 0)
+    if (compare_gather(&rows, base, head, result->arena, err) != 0 ||
+        compare_gather(&ceilings, base, head, result->arena, err) != 0)
         return -1;
     if (judge_all(&rows, history, result->arena) != 0 || judge_all(&ceilings, history, result->arena) != 0 ||
         fill_rows(&rows, result) != 0 || fill_ceilings(&ceilings, result) != 0 || compare_find_machine(result) != 0)

@@ -66,7 +66,9 @@
 #define COMPARE_CHANGE      0.01 /* what counts as a change, relative */
 #define COMPARE_ALPHA       0.05 /* of a family */
 #define COMPARE_TOGETHER    0.8  /* share of the rows that has to move with the machine */
-#define COMPARE_ROWS_MAX    256  /* rows x states, and ceilings x states, of both sides: more is RL_E_TOO_LARGE */
+/* Rows x states, and ceilings x states, of both sides: more is RL_E_TOO_LARGE. An import has 512 kernels at most: any
+ * two runs can be compared, whichever kernels they have. */
+#define COMPARE_ROWS_MAX 2048
 
 /* ---- what goes in; everything is borrowed until compare_free ---- */
 
@@ -182,7 +184,7 @@ struct compare_judged { /* one quantity of a row, or a ceiling */
     struct rl_real spread;      /* STATS_SPREAD: standard deviation of a draw, relative; of bytes: bytes */
     struct rl_real floor_bytes; /* bytes: the row's noise floor */
     struct rl_real shift_bytes; /* bytes: estimate of head less base */
-    const char *sentence;
+    const char *sentence;       /* a name over 159 bytes is shortened in it */
 };
 
 struct compare_row {

@@ -57,9 +57,10 @@ static void find(const struct kind *kind, const char *name, enum rl_state state,
 static const char *rows_words(const struct found *found, struct rl_arena *arena)
 {
     const char *text = "";
+    char name[COMPARE_NAME_SHOWN];
     for (size_t i = 0; text != NULL && i < found->shown; i++)
-        text = rl_arena_printf(arena, "%s%s%s %s", text, i > 0 ? ", " : "", found->rows[i].name,
-                               rl_state_name(found->rows[i].state));
+        text = rl_arena_printf(arena, "%s%s%s %s", text, i > 0 ? ", " : "",
+                               compare_short_name(found->rows[i].name, name), rl_state_name(found->rows[i].state));
     return text != NULL && found->more ? rl_arena_printf(arena, "%s and others", text) : text;
 }
 

@@ -1,7 +1,9 @@
-/* Shared by the files of the comparison: compare_sides.c (who is judged), compare.c (verdicts), compare_cause.c (causes
- * and the machine), compare_words.c (sentences). */
+/* Shared by the files of the comparison: compare_sides.c (who is judged), compare_gather.c (from runs to rows),
+ * compare.c (verdicts), compare_cause.c (causes and the machine), compare_words.c (sentences). */
 #ifndef SERVER_COMPARE_INTERNAL_H
 #define SERVER_COMPARE_INTERNAL_H
+
+#include <math.h>
 
 #include "server/compare.h"
 
@@ -40,8 +42,24 @@ int compare_identity(const struct chosen *base, const struct chosen *head, struc
 int compare_say(struct compare_note *notes, size_t *count, const char *field, const char *base, const char *head,
                 const char *sentence);
 
-/* Fills the spreads of the row, where its history has enough draws. */
-void compare_use_history(struct subject *subject, const struct compare_history *history);
+/* ---- compare_gather.c ---- */
+struct gathered { /* all rows, or all ceilings, of both sides */
+    bool ceilings;
+    struct subject *items;
+    size_t count;
+    struct row_key *keys; /* of the items; found by hash */
+    uint32_t *slots;
+    size_t mask;
+};
+/* Fills all but ceilings, from both sides' runs. -1: RL_E_NO_MEMORY, or RL_E_TOO_LARGE above COMPARE_ROWS_MAX. */
+int compare_gather(struct gathered *all, const struct chosen *base, const struct chosen *head, struct rl_arena *arena,
+                   struct rl_err *err);
+/* Fills the spreads of the rows whose history has enough draws. -1 when memory ran out. */
+int compare_use_history(struct gathered *all, const struct compare_history *history, struct rl_arena *arena);
+static inline bool compare_is_positive(const struct rl_real *value)
+{
+    return rl_is_known(*value) && isfinite(value->value) && value->value > 0;
+}
 
 /* ---- compare_flags.c ---- */
 #define COMPARE_FLAG_WARNINGS 9 /* at most so many */
@@ -69,6 +87,10 @@ static inline bool compare_is_small(double ratio)
 }
 
 /* ---- compare_words.c: NULL when memory ran out ---- */
+/* A name as sentences have it: imports have names of 7 kB. A longer one than fits in text is its beginning and its end
+ * around "…", whole characters; else it is name itself. */
+#define COMPARE_NAME_SHOWN 160
+const char *compare_short_name(const char *name, char text[COMPARE_NAME_SHOWN]);
 const char *compare_time_words(const struct subject *subject, const struct compare_judged *judged, bool ceiling,
                                struct rl_arena *arena);
 const char *compare_bytes_words(const struct subject *subject, const struct compare_judged *judged,

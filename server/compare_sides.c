@@ -92,23 +92,23 @@ static const char *source_text(const struct compare_run *run, char text[TEXT_MAX
 }
 
 struct field {
-    const char *name, *title;
+    const char *name, *title, *is;
     field_text *text;
 };
 static const struct field identity[] = {
-    {"device", "the device", device_text},
-    {"suite", "the suite", suite_text},
-    {"sizes", "the sizes", sizes_text},
-    {"method_version", "the version of the method", method_text},
-    {"ecc", "ECC", ecc_text},
-    {"mig", "the MIG profile", mig_text},
-    {"power_limit_w", "the power limit in watts", power_text},
+    {"device", "the device", "is", device_text},
+    {"suite", "the suite", "is", suite_text},
+    {"sizes", "the sizes", "are", sizes_text},
+    {"method_version", "the version of the method", "is", method_text},
+    {"ecc", "ECC", "is", ecc_text},
+    {"mig", "the MIG profile", "is", mig_text},
+    {"power_limit_w", "the power limit in watts", "is", power_text},
 };
 static const struct field beside_driver[] = {
-    {"cuda_runtime_version", "the CUDA runtime", runtime_text},
-    {"cubin", "the compiled code", cubin_text},
-    {"build", "the measuring program", build_text},
-    {"source", "the source of the runs", source_text},
+    {"cuda_runtime_version", "the CUDA runtime", "is", runtime_text},
+    {"cubin", "the compiled code", "is", cubin_text},
+    {"build", "the measuring program", "is", build_text},
+    {"source", "the source of the runs", "is", source_text},
 };
 
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
@@ -156,8 +156,9 @@ static const char *unlike(const struct compare_run *run, const struct compare_ru
             continue;
         char one[TEXT_MAX], other[TEXT_MAX];
         const char *mine = identity[i].text(run, one), *its = identity[i].text(newest, other);
-        return rl_arena_printf(arena, "%s is %s, and %s in run %s, the newest judged of this side", identity[i].title,
-                               mine == NULL ? "unknown" : mine, its == NULL ? "unknown" : its, newest->id);
+        return rl_arena_printf(arena, "%s %s %s, and %s in run %s, the newest judged of this side", identity[i].title,
+                               identity[i].is, mine == NULL ? "unknown" : mine, its == NULL ? "unknown" : its,
+                               newest->id);
     }
     return "";
 }
@@ -251,31 +252,6 @@ bool compare_wants_history(const struct compare_side *base, const struct compare
     return eligible[0] < COMPARE_RANK_MIN + 2 || eligible[1] < COMPARE_RANK_MIN + 2;
 }
 
-/* ---- spread of single draws, from history ---- */
-
-void compare_use_history(struct subject *subject, const struct compare_history *history)
-{
-    double values[COMPARE_HISTORY_MAX];
-    int64_t groups[COMPARE_HISTORY_MAX];
-    for (int bytes = 0; bytes < 2; bytes++) {
-        size_t n = 0;
-        for (size_t i = 0; i < history->count && n < COMPARE_HISTORY_MAX; i++) {
-            const struct compare_past *past = &history->draws[i];
-            const struct rl_real *value = bytes ? &past->dram_bytes : &past->time_s;
-            bool usable = bytes ? rl_is_known(*value) && isfinite(value->value)
-                                : rl_is_known(*value) && isfinite(value->value) && value->value > 0;
-            if (past->state != subject->state || !usable || strcmp(past->name, subject->name) != 0)
-                continue;
-            values[n] = bytes ? value->value : log(value->value);
-            groups[n++] = past->group;
-        }
-        struct stats_item *item = bytes ? &subject->bytes : &subject->time;
-        *(bytes ? &subject->past_bytes : &subject->past_times) = n;
-        if (n >= COMPARE_HISTORY_MIN)
-            item->spread = stats_pooled_sd(values, groups, n, &item->spread_df);
-    }
-}
-
 /* ---- identity and warnings ---- */
 
 int compare_say(struct compare_note *notes, size_t *count, const char *field, const char *base, const char *head,
@@ -307,12 +283,12 @@ static int check_identity(const struct field *field, const struct chosen *base, 
         if (field->text(newest, text) != NULL)
             return 0;
         return compare_say(result->warnings, &result->warning_count, field->name, left, right,
-                           rl_arena_printf(arena, "It is not known whether %s is the same: no run of either side says.",
-                                           field->title));
+                           rl_arena_printf(arena, "It is not known whether %s %s the same: no run of either side says.",
+                                           field->title, field->is));
     }
     return compare_say(result->not_comparable, &result->not_comparable_count, field->name, left, right,
-                       rl_arena_printf(arena, "The runs cannot be compared: %s is %s in base and %s in head.",
-                                       field->title, left, right));
+                       rl_arena_printf(arena, "The runs cannot be compared: %s %s %s in base and %s in head.",
+                                       field->title, field->is, left, right));
 }
 
 static int check_beside(const struct field *field, const struct chosen *base, const struct chosen *head,
@@ -326,13 +302,13 @@ static int check_beside(const struct field *field, const struct chosen *base, co
         return -1;
     return compare_say(result->warnings, &result->warning_count, field->name, left, right,
                        rl_arena_printf(result->arena,
-                                       "A difference is not the driver's alone: %s is %s in base and %s in head.",
-                                       field->title, left, right));
+                                       "A difference is not the driver's alone: %s %s %s in base and %s in head.",
+                                       field->title, field->is, left, right));
 }
 
 static int check_drivers(const struct chosen *base, const struct chosen *head, struct compare_result *result)
 {
-    static const struct field driver = {"driver_version", "the driver", driver_text};
+    static const struct field driver = {"driver_version", "the driver", "is", driver_text};
     if (all_alike(&driver, base, base->runs[0]) && all_alike(&driver, head, head->runs[0]))
         return 0;
     return compare_say(result->warnings, &result->warning_count, driver.name, result->base.driver, result->head.driver,

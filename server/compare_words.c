@@ -29,6 +29,22 @@ static const char *percent(char text[WORD], double ratio)
     return text;
 }
 
+const char *compare_short_name(const char *name, char text[COMPARE_NAME_SHOWN])
+{
+    static const char cut[] = "…";
+    size_t length = strlen(name), start = COMPARE_NAME_SHOWN - 60, end = length - (60 - sizeof cut);
+    if (length < COMPARE_NAME_SHOWN)
+        return name;
+    while (((unsigned char)name[start] & 0xc0) == 0x80) /* inside a character */
+        start--;
+    while (((unsigned char)name[end] & 0xc0) == 0x80)
+        end++;
+    memcpy(text, name, start);
+    memcpy(text + start, cut, sizeof cut - 1);
+    memcpy(text + start + sizeof cut - 1, name + end, length - end + 1);
+    return text;
+}
+
 struct scale {
     double from, unit;
     const char *name;
@@ -141,8 +157,10 @@ static const char *time_verdict(const struct compare_judged *judged, bool ceilin
 const char *compare_time_words(const struct subject *subject, const struct compare_judged *judged, bool ceiling,
                                struct rl_arena *arena)
 {
-    const char *what = rl_arena_printf(arena, "%s %s%s", ceiling ? "Ceiling" : "Time of", subject->name,
-                                       subject->state == RL_WARM ? " warm" : " cold");
+    char name[COMPARE_NAME_SHOWN];
+    const char *what =
+        rl_arena_printf(arena, "%s %s%s", ceiling ? "Ceiling" : "Time of", compare_short_name(subject->name, name),
+                        subject->state == RL_WARM ? " warm" : " cold");
     if (what == NULL)
         return NULL;
     if (judged->verdict != COMPARE_AMBIGUOUS && !rl_is_known(judged->low))
@@ -180,8 +198,9 @@ static const char *bytes_verdict(const struct compare_judged *judged)
 const char *compare_bytes_words(const struct subject *subject, const struct compare_judged *judged,
                                 struct rl_arena *arena)
 {
-    const char *what =
-        rl_arena_printf(arena, "DRAM bytes of %s%s", subject->name, subject->state == RL_WARM ? " warm" : " cold");
+    char name[COMPARE_NAME_SHOWN];
+    const char *what = rl_arena_printf(arena, "DRAM bytes of %s%s", compare_short_name(subject->name, name),
+                                       subject->state == RL_WARM ? " warm" : " cold");
     if (what == NULL)
         return NULL;
     if (judged->base_n == 0 || judged->head_n == 0)

@@ -83,6 +83,17 @@ static void not_comparable(void **state)
     assert_string_equal(result->sentence, "The runs cannot be compared: the power limit in watts is 700.0 in base and "
                                           "500.0 in head.");
     compare_free(result);
+    fill(NULL);
+    change_identity(2, 15, 15);
+    result = judge();
+    assert_string_equal(result->sentence,
+                        "The runs cannot be compared: the sizes are course in base and scaled in head.");
+    compare_free(result);
+    change_identity(2, 0, 14); /* the newest of base is the model of its others */
+    result = judge();
+    assert_string_equal(result->base.left_out[0].why,
+                        "the sizes are scaled, and course in run 15, the newest judged of this side");
+    compare_free(result);
 }
 
 static void warnings(void **state)
