@@ -10,9 +10,6 @@
 #include "record/quantile.h"
 #include "record/record_json.h"
 
-/* Samples and statistics are made from the same doubles and travel with 17 digits; the room is for another order of
- * additions, not for rounding. */
-#define SAME_RELATIVE 1e-9
 /* Daemon and measuring process share the node's clock; a day leaves room for a clock that is set during a job. */
 #define CLOCK_ROOM_MS (24LL * 3600 * 1000)
 
@@ -107,11 +104,6 @@ static int check_head(const struct rl_run *run, const struct run_expected *expec
     return 0;
 }
 
-static bool close_to(struct rl_real said, struct rl_real made)
-{
-    return rl_is_known(said) && rl_is_known(made) && fabs(said.value - made.value) <= SAME_RELATIVE * fabs(made.value);
-}
-
 /* Statistics of a row or ceiling beside those of its samples; without a median there is nothing to compare. */
 static int check_times(const char *unit, enum rl_state state, const struct rl_times *said,
                        const struct run_samples *samples, struct rl_err *err)
@@ -119,23 +111,18 @@ static int check_times(const char *unit, enum rl_state state, const struct rl_ti
     if (!rl_is_known(said->median))
         return 0;
     const struct run_sample_row *row = run_samples_row(samples, unit, state);
-    struct rl_times made = {0};
+    struct rl_times_difference differs;
     if (row == NULL || row->count == 0)
         return rl_fail(err, RL_E_MEASURE_PROTOCOL, unit, "The measuring process sent times of %s %s without samples.",
                        unit, rl_state_name(state));
-    if (row->count != (size_t)said->n || row->launches != said->launches)
-        return rl_fail(err, RL_E_MEASURE_PROTOCOL, unit,
-                       "The measuring process sent %zu samples of %" PRId64
-                       " launches of %s %s and says that it made %" PRId64 " of %" PRId64 ".",
-                       row->count, row->launches, unit, rl_state_name(state), said->n, said->launches);
-    if (rl_times_from_samples(row->times_s, row->count, &made) != 0)
+    if (rl_times_check(said, row->times_s, row->count, row->launches, &differs) != 0)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory to check samples.");
-    if (!close_to(said->median, made.median) || !close_to(said->p25, made.p25) || !close_to(said->p75, made.p75) ||
-        !close_to(said->min, made.min))
-        return rl_fail(err, RL_E_MEASURE_PROTOCOL, unit,
-                       "The measuring process sent a median of %s %s of %.9g s, its samples give %.9g s.", unit,
-                       rl_state_name(state), said->median.value, made.median.value);
-    return 0;
+    if (differs.member == NULL)
+        return 0;
+    return rl_fail(err, RL_E_MEASURE_PROTOCOL, unit,
+                   "The measuring process sent for %s %s the %s %.9g, its samples (%zu of %" PRId64
+                   " launches) give %.9g.",
+                   unit, rl_state_name(state), differs.member, differs.said, row->count, row->launches, differs.made);
 }
 
 static int check_rows(const struct rl_run *run, const struct run_expected *expected, const struct run_samples *samples,
@@ -181,11 +168,8 @@ static int check_ceilings(const struct rl_run *run, const struct run_samples *sa
 /* A process may be harder on itself than the checks are, never softer. */
 static int check_outcome(const struct rl_run *run, struct rl_err *err)
 {
-    for (size_t i = 0; i < run->check_count; i++) {
-        const struct rl_check *check = &run->checks[i];
-        if (check->refuses && check->passed.why == NULL && !check->passed.value && run->outcome != RL_REFUSED)
-            return broken(err, "outcome", "a check that refuses the run has failed");
-    }
+    if (run->outcome != RL_REFUSED && rl_run_refused_by(run) != NULL)
+        return broken(err, "outcome", "a check that refuses the run has failed");
     return 0;
 }
 

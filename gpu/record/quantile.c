@@ -8,6 +8,8 @@
 
 #define SAMPLES_MAX 1000000u
 #define Z_995       2.5758293035489004 /* 0.995 quantile of the standard normal */
+/* see rl_times_check */
+#define SAME_RELATIVE 1e-9
 
 double rl_quantile_sorted(const double *ascending, size_t n, double q)
 {
@@ -111,5 +113,32 @@ int rl_times_from_samples(const double *samples, size_t n, struct rl_times *ret)
     ret->std_error = isnan(error) ? rl_unknown("fewer than 5 samples") : rl_known(error);
     ret->n = (int64_t)n;
     free(sorted);
+    return 0;
+}
+
+int rl_times_check(const struct rl_times *said, const double *samples, size_t n, int64_t launches,
+                   struct rl_times_difference *ret)
+{
+    struct rl_times made = {0};
+    if (rl_times_from_samples(samples, n, &made) != 0)
+        return -1;
+    *ret = (struct rl_times_difference){NULL, 0, 0};
+    if (said->n != made.n || said->launches != launches) {
+        *ret = said->n != made.n ? (struct rl_times_difference){"n", (double)said->n, (double)made.n}
+                                 : (struct rl_times_difference){"launches", (double)said->launches, (double)launches};
+        return 0;
+    }
+    const struct {
+        const char *name;
+        struct rl_real said, made;
+    } members[] = {{"median", said->median, made.median},
+                   {"p25", said->p25, made.p25},
+                   {"p75", said->p75, made.p75},
+                   {"min", said->min, made.min}};
+    for (size_t i = 0; i < sizeof members / sizeof members[0] && ret->member == NULL; i++) {
+        double value = rl_is_known(members[i].said) ? members[i].said.value : NAN, own = members[i].made.value;
+        if (!(fabs(value - own) <= SAME_RELATIVE * own))
+            *ret = (struct rl_times_difference){members[i].name, value, own};
+    }
     return 0;
 }

@@ -98,3 +98,20 @@ struct rl_ceiling *rl_run_ceiling(const struct rl_run *run, const char *name, en
             return &run->ceilings[i];
     return NULL;
 }
+
+const struct rl_check *rl_run_refused_by(const struct rl_run *run)
+{
+    for (size_t i = 0; i < run->check_count; i++) {
+        const struct rl_check *check = &run->checks[i];
+        if (check->refuses && check->passed.why == NULL && !check->passed.value)
+            return check;
+    }
+    return NULL;
+}
+
+bool rl_device_id_valid(const struct rl_device *device)
+{
+    if (device->uuid.why == NULL)
+        return strcmp(device->id, device->uuid.value) == 0;
+    return device->id[0] != '\0' && strspn(device->id, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(device->id);
+}

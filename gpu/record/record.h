@@ -306,5 +306,10 @@ const char *rl_source_name(enum rl_source source); /* "measured", "replayed", "i
 const char *rl_outcome_name(enum rl_outcome outcome);
 struct rl_row *rl_run_row(const struct rl_run *run, const char *kernel); /* NULL when absent */
 struct rl_ceiling *rl_run_ceiling(const struct rl_run *run, const char *name, enum rl_state state);
+/* The first check that was made, failed, and refuses a run for it; NULL when there is none. Of the run. */
+const struct rl_check *rl_run_refused_by(const struct rl_run *run);
+/* Whether the id is the UUID or, without one, a slug (lower-case letters, digits, dashes): so a device that was only
+ * named never becomes one that was measured. */
+bool rl_device_id_valid(const struct rl_device *device);
 
 #endif
