@@ -28,6 +28,7 @@ int import_fail(struct rl_err *err, enum rl_code code, const struct import_sourc
 /* text for a message: at most 64 bytes, cut between characters, control characters as '?'. */
 #define IMPORT_QUOTE 80
 const char *import_quote(char out[IMPORT_QUOTE], const char *text);
+const char *import_json_seen(const json_t *value, char out[IMPORT_QUOTE]); /* a value as JSON, for a message */
 /* Adds a sentence to the run's notes, cut at what a note may have; past the last that fit, says so once. */
 void import_note(struct rl_run *run, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
@@ -206,6 +207,9 @@ struct import {
 /* Which of the request's files is of this kind, or NULL. */
 const struct import_file *import_file_of(const struct import_request *request, enum import_kind kind);
 int import_timings(struct import *import, const struct import_file *file);
+/* The samples of a whole document (import->run, in line document_line of file) from its sample lines: an array of
+ * [line's number, object]. RL_E_IMPORT_DISAGREES with the line for those that are not what the document was made of. */
+int import_samples(struct import *import, const struct import_file *file, const json_t *lines, size_t document_line);
 int import_merge(struct import *import, struct import_table *table);
 /* Adds the file to the run's list of what it was made of. */
 int import_add_file(struct import *import, const struct import_file *file, const char *format);

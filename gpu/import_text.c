@@ -69,6 +69,15 @@ static int not_text(const struct import_file *file, const char *what, struct rl_
     return import_fail(err, RL_E_IMPORT_OTHER_FILE, &source, "is %s, not text", what);
 }
 
+const char *import_json_seen(const json_t *value, char out[IMPORT_QUOTE])
+{
+    char *text =
+        json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(15)); /* 0.1 as it was written */
+    import_quote(out, text != NULL ? text : "?");
+    free(text);
+    return out;
+}
+
 /* Files that people upload by mistake, by their first bytes. */
 static const char *binary_kind(const char *data, size_t len)
 {

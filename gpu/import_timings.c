@@ -7,23 +7,20 @@
 
 #include "import_internal.h"
 #include "kernels/catalogue.h"
-#include "record/quantile.h"
 #include "record/record_json.h"
 
-#define MS_LEAST      1e-4 /* 0.1 us: less than any launch takes, and than an event's timer can tell */
-#define MS_MOST       1e9
-#define SAMPLES_MAX   256u
-#define SAME_RELATIVE 1e-9 /* statistics and samples travel with 17 digits */
+#define MS_LEAST 1e-4 /* 0.1 us: less than any launch takes, and than an event's timer can tell */
+#define MS_MOST  1e9
 
 struct reader {
     struct import *import;
     const struct import_file *file;
     size_t line;
     json_t *run; /* the document of the sizes wanted, borrowed from the line's object until it is read */
-    size_t runs, plain, samples_seen;
-    char other_sizes[16]; /* of a second document */
+    size_t runs, plain;
     size_t row_capacity;
-    json_t *sample_lines; /* array of the sample lines' objects */
+    json_t *sample_lines;             /* array of [line's number, object] */
+    json_t *kernels_of, *ceilings_of; /* [line's number, object] of each name that plain lines gave */
 };
 
 static int fail_at(struct reader *r, enum rl_code code, const char *field, const char *fmt, ...)
@@ -46,14 +43,6 @@ static int no_memory(struct reader *r)
 
 /* ---- plain lines ---- */
 
-static const char *json_seen(const json_t *value, char out[IMPORT_QUOTE])
-{
-    char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-    import_quote(out, text != NULL ? text : "?");
-    free(text);
-    return out;
-}
-
 static int read_real(struct reader *r, const json_t *object, const char *name, double least, double most, double *ret)
 {
     char seen[IMPORT_QUOTE];
@@ -62,8 +51,8 @@ static int read_real(struct reader *r, const json_t *object, const char *name, d
         return fail_at(r, RL_E_IMPORT_FORMAT, name, "is missing; a number from %g to %g is expected", least, most);
     double number = json_number_value(value);
     if (!json_is_number(value) || !(number >= least && number <= most))
-        return fail_at(r, RL_E_IMPORT_FORMAT, name, "is %s; a number from %g to %g is expected", json_seen(value, seen),
-                       least, most);
+        return fail_at(r, RL_E_IMPORT_FORMAT, name, "is %s; a number from %g to %g is expected",
+                       import_json_seen(value, seen), least, most);
     *ret = number;
     return 0;
 }
@@ -77,7 +66,7 @@ static int read_count(struct reader *r, const json_t *object, const char *name, 
     double number = json_number_value(value);
     if (!json_is_number(value) || number < 0 || number > 1e18 || number != floor(number))
         return fail_at(r, RL_E_IMPORT_FORMAT, name, "is %s; a whole number from 0 to 1e18 is expected",
-                       json_seen(value, seen));
+                       import_json_seen(value, seen));
     *ret = (struct rl_count){json_is_integer(value) ? (int64_t)json_integer_value(value) : (int64_t)number, NULL};
     return 0;
 }
@@ -93,7 +82,7 @@ static int read_dims(struct reader *r, const json_t *object, const char *name, i
         if (json_array_size(value) != 3 || !json_is_integer(item) || json_integer_value(item) < 1 ||
             json_integer_value(item) > most)
             return fail_at(r, RL_E_IMPORT_FORMAT, name, "is %s; three whole numbers from 1 to %lld are expected",
-                           json_seen(value, seen), (long long)most);
+                           import_json_seen(value, seen), (long long)most);
         ret[i] = json_integer_value(item);
     }
     return 0;
@@ -108,7 +97,7 @@ static int read_name(struct reader *r, const json_t *object, const char *name, c
         return fail_at(r, RL_E_IMPORT_FORMAT, name, "is missing; a kernel's name is expected");
     if (text == NULL || text[0] == '\0' || strlen(text) > IMPORT_NAME_MAX || strlen(text) != json_string_length(value))
         return fail_at(r, RL_E_IMPORT_FORMAT, name, "is %s; a name of 1 to %u bytes is expected",
-                       json_seen(value, seen), IMPORT_NAME_MAX);
+                       import_json_seen(value, seen), IMPORT_NAME_MAX);
     *ret = rl_arena_strdup(r->import->run->arena, text);
     return *ret != NULL ? 0 : no_memory(r);
 }
@@ -126,6 +115,38 @@ static int check_members(struct reader *r, const json_t *object, const char *con
         if (names[i] == NULL)
             return fail_at(r, RL_E_IMPORT_FORMAT, import_quote(quoted, key),
                            "is no member of a timing line; kernel, ms, function, grid, block, flop and ask_bytes are");
+    }
+    return 0;
+}
+
+static bool same_value(const json_t *a, const json_t *b)
+{
+    if (json_is_number(a) && json_is_number(b) && !(json_is_integer(a) && json_is_integer(b)))
+        return json_number_value(a) == json_number_value(b); /* 1 and 1.0 */
+    return a == b || (a != NULL && b != NULL && json_equal(a, b));
+}
+
+/* Whether an earlier line has this name, in all members the same; remembers the first. One that says anything else is
+ * an error: whichever was taken, the other would be lost. */
+static int seen_before(struct reader *r, json_t *earlier, const char *name, const json_t *object,
+                       const char *const *members, bool *ret)
+{
+    char quoted[IMPORT_QUOTE], seen[IMPORT_QUOTE] = "missing", other[IMPORT_QUOTE] = "none";
+    const json_t *line = json_object_get(earlier, name), *before = json_array_get(line, 1);
+    *ret = line != NULL;
+    if (line == NULL)
+        return json_object_set_new(earlier, name, json_pack("[I, O]", (json_int_t)r->line, object)) == 0 ? 0
+                                                                                                         : no_memory(r);
+    for (; *members != NULL; members++) {
+        const json_t *mine = json_object_get(object, *members), *its = json_object_get(before, *members);
+        if (same_value(mine, its))
+            continue;
+        if (mine != NULL)
+            import_json_seen(mine, seen);
+        if (its != NULL)
+            import_json_seen(its, other);
+        return fail_at(r, RL_E_IMPORT_DISAGREES, *members, "is %s for \"%s\", but line %lld has %s", seen,
+                       import_quote(quoted, name), (long long)json_integer_value(json_array_get(line, 0)), other);
     }
     return 0;
 }
@@ -157,49 +178,51 @@ static void set_time(struct rl_row_state *s, double seconds)
     s->time_s.n = 1;
 }
 
-static int add_kernel(struct reader *r, const json_t *object)
+/* A kernel's line to a row; its name is read. */
+static int read_kernel(struct reader *r, const json_t *object, enum rl_state state, struct rl_row *row)
 {
-    static const char *const names[] = {"kernel", "ms", "function", "grid", "block", "flop", "ask_bytes", NULL};
-    struct rl_run *run = r->import->run;
-    const char *times = r->import->request->fields.times;
-    enum rl_state state = times != NULL && strcmp(times, "cold") == 0 ? RL_COLD : RL_WARM;
-    char quoted[IMPORT_QUOTE];
     double ms = 0;
     bool grid, block;
-    struct rl_row row;
-    import_blank_row(&row, "the imported files do not say");
-    if (check_members(r, object, names) != 0 || read_name(r, object, "kernel", &row.kernel) != 0 ||
-        read_real(r, object, "ms", MS_LEAST, MS_MOST, &ms) != 0 || read_count(r, object, "flop", &row.flop) != 0 ||
-        read_count(r, object, "ask_bytes", &row.ask_bytes) != 0 ||
-        read_dims(r, object, "grid", INT32_MAX, row.launch.grid, &grid) != 0 ||
-        read_dims(r, object, "block", 1024, row.launch.block, &block) != 0)
+    if (read_real(r, object, "ms", MS_LEAST, MS_MOST, &ms) != 0 || read_count(r, object, "flop", &row->flop) != 0 ||
+        read_count(r, object, "ask_bytes", &row->ask_bytes) != 0 ||
+        read_dims(r, object, "grid", INT32_MAX, row->launch.grid, &grid) != 0 ||
+        read_dims(r, object, "block", 1024, row->launch.block, &block) != 0)
         return -1;
     if (grid != block)
         return fail_at(r, RL_E_IMPORT_FORMAT, grid ? "block" : "grid", "is missing beside the other: a shape is both");
     if (grid)
-        row.launch.dims_why = NULL;
+        row->launch.dims_why = NULL;
     if (json_object_get(object, "function") != NULL) {
-        if (read_name(r, object, "function", &row.import.function.value) != 0)
+        if (read_name(r, object, "function", &row->import.function.value) != 0)
             return -1;
-        row.import.function.why = NULL;
+        row->import.function.why = NULL;
     }
-    const struct rl_row *before = rl_run_row(run, row.kernel);
-    if (before != NULL) {
-        if (before->state[state].time_s.median.value == ms * 1e-3)
-            return 0;
-        return fail_at(r, RL_E_IMPORT_DISAGREES, "ms", "is %.9g for \"%s\", but an earlier line has %.9g", ms,
-                       import_quote(quoted, row.kernel), before->state[state].time_s.median.value * 1e3);
-    }
-    if (run->row_count >= IMPORT_ROWS_MAX)
+    const struct rl_unit *unit = rl_unit_find(row->kernel);
+    row->title = unit != NULL ? unit->title : row->kernel;
+    set_time(&row->state[state], ms * 1e-3);
+    return 0;
+}
+
+static int add_kernel(struct reader *r, const json_t *object)
+{
+    static const char *const names[] = {"kernel", "ms", "function", "grid", "block", "flop", "ask_bytes", NULL};
+    const char *times = r->import->request->fields.times;
+    struct rl_row row;
+    bool seen;
+    import_blank_row(&row, "the imported files do not say");
+    if (check_members(r, object, names) != 0 || read_name(r, object, "kernel", &row.kernel) != 0 ||
+        read_kernel(r, object, times != NULL && strcmp(times, "cold") == 0 ? RL_COLD : RL_WARM, &row) != 0 ||
+        seen_before(r, r->kernels_of, row.kernel, object, names, &seen) != 0)
+        return -1;
+    if (seen)
+        return 0;
+    if (r->import->run->row_count >= IMPORT_ROWS_MAX)
         return fail_at(r, RL_E_TOO_LARGE, NULL, "more than %u kernels; import them in parts", IMPORT_ROWS_MAX);
-    const struct rl_unit *unit = rl_unit_find(row.kernel);
-    row.title = unit != NULL ? unit->title : row.kernel;
-    set_time(&row.state[state], ms * 1e-3);
     struct rl_row *place = new_row(r);
     if (place == NULL)
         return no_memory(r);
     *place = row;
-    run->row_count++;
+    r->import->run->row_count++;
     return 0;
 }
 
@@ -210,6 +233,7 @@ static int add_ceiling(struct reader *r, const json_t *object)
     const char *name = NULL;
     char quoted[IMPORT_QUOTE];
     double value = 0;
+    bool seen;
     if (check_members(r, object, names) != 0 || read_name(r, object, "ceiling", &name) != 0)
         return -1;
     const struct rl_unit *unit = rl_unit_find(name);
@@ -218,10 +242,15 @@ static int add_ceiling(struct reader *r, const json_t *object)
                        "is \"%s\"; dram_copy, fp32_fma or another ceiling of the catalogue is expected",
                        import_quote(quoted, name));
     bool memory = unit->kind == RL_UNIT_MEMORY_CEILING;
-    if (read_real(r, object, memory ? "byte_per_s" : "flop_per_s", 1, 1e21, &value) != 0)
+    const char *mine = memory ? "byte_per_s" : "flop_per_s", *other = memory ? "flop_per_s" : "byte_per_s";
+    if (read_real(r, object, mine, 1, 1e21, &value) != 0)
         return -1;
-    if (rl_run_ceiling(run, unit->id, RL_WARM) != NULL)
-        return fail_at(r, RL_E_IMPORT_DISAGREES, "ceiling", "\"%s\" is there twice", unit->id);
+    if (json_object_get(object, other) != NULL)
+        return fail_at(r, RL_E_IMPORT_FORMAT, other, "is no member of the ceiling %s; %s is", unit->id, mine);
+    if (seen_before(r, r->ceilings_of, unit->id, object, names, &seen) != 0)
+        return -1;
+    if (seen)
+        return 0;
     if (run->ceilings == NULL && (run->ceilings = rl_arena_array(run->arena, 32, sizeof *run->ceilings)) == NULL)
         return no_memory(r);
     struct rl_ceiling *ceiling = &run->ceilings[run->ceiling_count++];
@@ -229,7 +258,7 @@ static int add_ceiling(struct reader *r, const json_t *object)
     ceiling->name = unit->id;
     ceiling->state = RL_WARM;
     ceiling->value = rl_known(value);
-    ceiling->unit = memory ? "byte_per_s" : "flop_per_s";
+    ceiling->unit = mine;
     ceiling->method = "as the imported file gives it";
     return 0;
 }
@@ -267,86 +296,40 @@ static int take_line(struct reader *r, json_t *object)
     if (kind != NULL && strcmp(kind, "run") == 0)
         return take_run(r, object);
     if (kind != NULL && strcmp(kind, "sample") == 0)
-        return json_array_append(r->sample_lines, object) == 0 ? 0 : no_memory(r);
+        return json_array_append_new(r->sample_lines, json_pack("[I, O]", (json_int_t)r->line, object)) == 0
+                   ? 0
+                   : no_memory(r);
     if (kind != NULL)
         return fail_at(r, RL_E_IMPORT_FORMAT, "t", "is \"%s\"; sample or run is expected", import_quote(quoted, kind));
     r->plain++;
     return json_object_get(object, "ceiling") != NULL ? add_ceiling(r, object) : add_kernel(r, object);
 }
 
-/* A sample line as the store takes it; NULL in *ret_times: of other sizes. */
-static int read_sample(struct reader *r, const json_t *object, struct import_sample *ret)
+/* What the daemon would refuse as a fault of ours, and a replay: it has the samples of its recording again under a day
+ * of its own, so that it would count as another draw. */
+static int check_document(struct reader *r, const struct rl_run *run)
 {
-    struct rl_run *run = r->import->run;
-    const char *unit = json_string_value(json_object_get(object, "unit"));
-    const char *state = json_string_value(json_object_get(object, "state"));
-    const char *sizes = json_string_value(json_object_get(object, "sizes"));
-    const json_t *times = json_object_get(object, "times_s");
-    json_int_t launches = json_integer_value(json_object_get(object, "launches"));
-    size_t count = json_array_size(times);
-    const struct rl_unit *known = rl_unit_find(unit);
-    ret->times_s = NULL;
-    if (sizes == NULL || strcmp(sizes, run->sizes) != 0)
-        return 0;
-    if (known == NULL || state == NULL || (strcmp(state, "warm") != 0 && strcmp(state, "cold") != 0) || launches < 1 ||
-        count < 1 || count > SAMPLES_MAX)
-        return fail_at(r, RL_E_IMPORT_FORMAT, NULL,
-                       "is no line of samples: unit, state, launches or the number of times is wrong");
-    double *copy = rl_arena_array(run->arena, count, sizeof *copy);
-    if (copy == NULL)
-        return no_memory(r);
-    for (size_t i = 0; i < count; i++) {
-        char seen[IMPORT_QUOTE];
-        copy[i] = json_number_value(json_array_get(times, i));
-        if (!isfinite(copy[i]) || copy[i] <= 0)
-            return fail_at(r, RL_E_IMPORT_FORMAT, "times_s", "has %s; a time above 0 is expected",
-                           json_seen(json_array_get(times, i), seen));
-    }
-    *ret = (struct import_sample){known->id, strcmp(state, "cold") == 0 ? RL_COLD : RL_WARM, launches, copy, count};
-    return 0;
-}
-
-static bool close_to(struct rl_real said, struct rl_real made)
-{
-    return rl_is_known(said) && rl_is_known(made) && fabs(said.value - made.value) <= SAME_RELATIVE * fabs(made.value);
-}
-
-/* The run's statistics of what was sampled, or NULL. */
-static const struct rl_times *times_of(const struct rl_run *run, const struct import_sample *sample)
-{
-    const struct rl_row *row = rl_run_row(run, sample->unit);
-    const struct rl_ceiling *ceiling = rl_run_ceiling(run, sample->unit, sample->state);
-    if (row != NULL && row->state[sample->state].present)
-        return &row->state[sample->state].time_s;
-    return ceiling != NULL ? &ceiling->time_s : NULL;
-}
-
-static int take_samples(struct reader *r)
-{
-    struct import *import = r->import;
-    size_t count = json_array_size(r->sample_lines);
-    import->samples = rl_arena_array(import->run->arena, count + 1, sizeof *import->samples);
-    if (import->samples == NULL)
-        return no_memory(r);
-    for (size_t i = 0; i < count; i++) {
-        struct import_sample sample;
-        struct rl_times made = {0};
-        r->line = 0;
-        if (read_sample(r, json_array_get(r->sample_lines, i), &sample) != 0)
-            return -1;
-        if (sample.times_s == NULL)
-            continue;
-        const struct rl_times *said = times_of(import->run, &sample);
-        if (said == NULL)
-            continue; /* a ceiling or row that the document left out */
-        if (rl_times_from_samples(sample.times_s, sample.count, &made) != 0)
-            return no_memory(r);
-        if (rl_is_known(said->median) && said->n == (int64_t)sample.count && !close_to(said->median, made.median))
-            return fail_at(r, RL_E_IMPORT_DISAGREES, "times_s",
-                           "the samples of %s %s have the median %.9g s, the run's document says %.9g s", sample.unit,
-                           rl_state_name(sample.state), made.median.value, said->median.value);
-        import->samples[import->sample_count++] = sample;
-    }
+    char one[IMPORT_QUOTE], two[IMPORT_QUOTE];
+    if (run->source == RL_IMPORTED)
+        return fail_at(r, RL_E_IMPORT_FORMAT, "source", "is \"imported\": import the files that this run was made of");
+    if (run->source == RL_REPLAYED)
+        return fail_at(
+            r, RL_E_IMPORT_OTHER_FILE, "source",
+            "is \"replayed\": a replay measures nothing; import the recording that was replayed, by itself, as "
+            "recording: it comes in once, of the day on which it was measured");
+    if (!rl_device_id_valid(&run->device))
+        return run->device.uuid.why == NULL
+                   ? fail_at(r, RL_E_IMPORT_DISAGREES, "device.id",
+                             "is \"%s\", but uuid is \"%s\": they have to be the same",
+                             import_quote(one, run->device.id), import_quote(two, run->device.uuid.value))
+                   : fail_at(r, RL_E_IMPORT_FORMAT, "device.id",
+                             "is \"%s\" without a uuid; lower-case letters, digits and dashes are expected",
+                             import_quote(one, run->device.id));
+    const struct rl_check *check = rl_run_refused_by(run);
+    if (check != NULL && run->outcome != RL_REFUSED)
+        return fail_at(r, RL_E_IMPORT_DISAGREES, "outcome",
+                       "is \"%s\", but the check %s has failed, which refuses a run", rl_outcome_name(run->outcome),
+                       import_quote(one, check->name));
     return 0;
 }
 
@@ -361,14 +344,12 @@ static int use_document(struct reader *r)
                        "is not a run that this build reads: %s", why.message);
     rl_run_free(import->run); /* nothing is in it yet: files are added later */
     import->run = run;
-    if (run->source == RL_REPLAYED)
-        import_note(run, "the imported run was replayed from a recording");
-    if (run->source == RL_IMPORTED)
-        return fail_at(r, RL_E_IMPORT_FORMAT, "source", "is \"imported\": import the files that this run was made of");
+    if (check_document(r, run) != 0)
+        return -1;
     run->source = RL_IMPORTED;
     run->import.present = true;
     import->document = true;
-    return take_samples(r);
+    return import_samples(import, r->file, r->sample_lines, r->runs);
 }
 
 static int read_lines(struct reader *r, const struct import_text *text)
@@ -414,11 +395,15 @@ static int read_lines(struct reader *r, const struct import_text *text)
 
 int import_timings(struct import *import, const struct import_file *file)
 {
-    struct reader r = {.import = import, .file = file, .sample_lines = json_array()};
+    struct reader r = {.import = import,
+                       .file = file,
+                       .sample_lines = json_array(),
+                       .kernels_of = json_object(),
+                       .ceilings_of = json_object()};
     struct import_text text = {0};
     char format[128];
     int rc = -1;
-    if (r.sample_lines == NULL)
+    if (r.sample_lines == NULL || r.kernels_of == NULL || r.ceilings_of == NULL)
         rc = no_memory(&r);
     else if (import_text_decode(file, &text, import->err) == 0)
         rc = read_lines(&r, &text);
@@ -427,6 +412,8 @@ int import_timings(struct import *import, const struct import_file *file)
              text.encoding != NULL ? text.encoding : "");
     json_decref(r.run);
     json_decref(r.sample_lines);
+    json_decref(r.kernels_of);
+    json_decref(r.ceilings_of);
     free(text.data);
     return rc == 0 ? import_add_file(import, file, format) : -1;
 }

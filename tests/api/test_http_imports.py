@@ -8,6 +8,7 @@ import signal
 import socket
 import sqlite3
 import stat
+import subprocess
 import tempfile
 import threading
 import time
@@ -259,8 +260,38 @@ class Imports(unittest.TestCase):
                 self.refused({"timings": '{"kernel": "vector_add", "ms": 1}\n{"kernel": "mine", "ms": %s}\n' % ms}, words=["2"], field="timings")
         self.refused({"timings": lines({"kernel": "vector_add"})}, words=["ms"], field="timings")
         self.refused({"timings": lines({"kernel": "a", "ms": 1}, {"kernel": "a", "ms": 2})}, code="import_disagrees", field="timings")
+        self.refused({"timings": lines({"kernel": "a", "ms": 1, "ask_bytes": 100}, {"kernel": "a", "ms": 1, "ask_bytes": 200})}, code="import_disagrees", field="timings",
+                     words=["line 2, \"ask_bytes\"", "200", "line 1 has 100"])
         self.refused({"ncu": counters("other"), "timings": lines({"kernel": "mine", "ms": 1})}, code="import_missing", words=["mine"])
         self.nothing_stored()
+
+    def test_own_timings_that_were_changed(self):
+        """A client's bad samples are the client's: 422 with the line, not a failure of ours."""
+        file = [json.loads(text) for text in (H200 / "timings.jsonl").read_text().splitlines()]
+        at, warm = next((at, line) for at, line in enumerate(file) if (line.get("unit"), line.get("state")) == ("vector_add", "warm"))
+        document = json.loads(json.dumps(file[-1]))
+        document["run"]["device"]["id"] = "GPU-0"
+        times = warm["times_s"]
+        for changed, line, code, words in (
+                ({**warm, "times_s": times[:-1]}, at, "import_disagrees", ["times_s", "n 9", "says 10"]), ({**warm, "launches": 39}, at, "import_disagrees", ["launches", "39"]),
+                ({**warm, "times_s": [times[0], *[times[1]] * (len(times) - 1)]}, at, "import_disagrees", ["times_s"]), ({**warm, "state": "hot"}, at, "import_format", []),
+                ({**warm, "times_s": [-1]}, at, "import_format", ["times_s"]), (document, len(file) - 1, "import_disagrees", ["device.id", "uuid"])):
+            with self.subTest(changed=str(changed)[:200]):
+                text = lines(*[changed if i == line else old for i, old in enumerate(file)])
+                self.refused({"timings": text}, {}, code=code, words=["upload, line %d" % (line + 1), *words], field="timings")
+        self.nothing_stored()
+        samples = self.daemon.get("/api/v1/runs/%s/samples" % self.imported({"timings": lines(*file)}, {})["id"]).json["items"]
+        self.assertEqual(len(samples), len(file) - 1)
+
+    def test_a_replay_is_no_measurement(self):
+        """It comes in by its recording, once, of the day on which that was measured: else each replay would be a draw of its own."""
+        measure = pathlib.Path(harness.BIN).parent / "roofline-measure"
+        text = subprocess.run([str(measure), "--json", "--replay", str(RECORDING)], capture_output=True, check=True, timeout=60).stdout
+        self.refused({"timings": text}, {}, code="import_other_file", words=["\"source\"", "replayed", "import the recording"], field="timings")
+        self.nothing_stored()
+        first = self.imported({"recording": RECORDING}, {"sizes": "course"})
+        self.assertEqual(first["date"], first["recorded_at"])
+        self.assertEqual(self.imported({"recording": RECORDING}, {"sizes": "course"}, status=200)["id"], first["id"])
 
     def test_fields_that_cannot_be(self):
         for name, value in (("date", "2099-01-01"), ("date", "yesterday"), ("date", "2026-02-31"), ("driver", "new"), ("cuda", "12,6"), ("sizes", "huge"), ("cache", "hot"),

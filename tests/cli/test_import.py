@@ -117,15 +117,13 @@ class ByHand(unittest.TestCase):
         self.assertEqual([row["kernel"] for row in run["kernels"]], KERNELS)
 
     def test_own_timings_with_counters(self):
-        """What roofline-measure --json prints, beside counters of the same kernels: bytes and times of one state."""
-        measure = os.path.join(os.path.dirname(PROGRAM), "roofline-measure")
-        lines = subprocess.run([measure, "--json", "--replay", RECORDING], capture_output=True, check=True, timeout=60, env=clean_environment()).stdout
-        run = json.loads(lines.splitlines()[-1])["run"]
+        """What roofline-measure --json printed on a GPU, beside counters of the same kernels: bytes and times of one state."""
+        timings = path("h200/timings.jsonl")
+        with open(timings) as file:
+            run = json.loads(file.read().splitlines()[-1])["run"]
         head = '"ID","Kernel Name","Block Size","Grid Size","Metric Name","Metric Unit","Metric Value"\n'
         with tempfile.TemporaryDirectory() as folder:
-            timings, counters = os.path.join(folder, "run.jsonl"), os.path.join(folder, "bytes.csv")
-            with open(timings, "wb") as file:
-                file.write(lines)
+            counters = os.path.join(folder, "bytes.csv")
             with open(counters, "w") as file:
                 file.write(head)
                 for i, row in enumerate(run["kernels"]):
@@ -142,6 +140,33 @@ class ByHand(unittest.TestCase):
                 self.assertNotIn("warm", row)
             self.assertEqual(merged["ceilings"], run["ceilings"])
             self.assertEqual(merged["device"], run["device"])
+
+    def test_own_timings_that_were_changed(self):
+        """A file of roofline-measure --json of which one thing was changed: the line at fault is told."""
+        with open(path("h200/timings.jsonl")) as file:
+            lines = [json.loads(text) for text in file]
+
+        def refused(number, line, words):
+            with tempfile.NamedTemporaryFile(mode="w", suffix=".jsonl") as file:
+                file.writelines(json.dumps(line if at == number else old) + "\n" for at, old in enumerate(lines, 1))
+                file.flush()
+                self.one_line(65, "--timings", file.name, words=words)
+
+        refused(12, {**lines[11], "times_s": lines[11]["times_s"][:-1]}, ["line 12, \"times_s\"", "vector_add warm", "n 9", "says 10"])
+        refused(12, {**lines[11], "launches": 41}, ["line 12, \"launches\"", "41", "says 40"])
+        refused(12, {**lines[11], "times_s": [0.5 * min(lines[11]["times_s"]), *sorted(lines[11]["times_s"])[1:]]}, ["line 12, \"times_s\"", "give min"])
+        refused(12, {**lines[11], "times_s": []}, ["line 12", "no line of samples"])
+        refused(13, {**lines[11], "times_s": lines[11]["times_s"][::-1]}, ["line 13, \"times_s\"", "than line 12"])
+
+    def test_a_replay_is_no_measurement(self):
+        measure = os.path.join(os.path.dirname(PROGRAM), "roofline-measure")
+        replayed = subprocess.run([measure, "--json", "--replay", SHIPPED], capture_output=True, check=True, timeout=60, env=clean_environment()).stdout
+        with tempfile.NamedTemporaryFile(suffix=".jsonl") as file:
+            file.write(replayed)
+            file.flush()
+            words = ["line %d, \"source\"" % len(replayed.splitlines()), "replayed", "import the recording"]
+            self.one_line(65, "--timings", file.name, words=words)
+            self.one_line(65, "--timings", file.name, "--ncu", path("h200/raw-cold.csv"), words=words)
 
     def test_exports_of_a_real_gpu(self):
         """Exports of our own kernels by ncu 2025.3 on an H200, beside our own timings and the counts of the shipped recording."""

@@ -1,6 +1,7 @@
 /* Timing lines: what each may hold, what is refused where, and our own program's output. */
 #include "import_fixture.h"
 #include "kernels/catalogue.h"
+#include "record/quantile.h"
 #include "sample_run.h"
 
 static void plain_lines(void **state)
@@ -85,10 +86,46 @@ static void bad_times(void **state)
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
         refuse_timings(lines[i].text, lines[i].text[0] == '[' ? RL_E_IMPORT_FORMAT : RL_E_IMPORT_FORMAT,
                        lines[i].words);
-    refuse_timings("{\"kernel\": \"k\", \"ms\": 1}\n{\"kernel\": \"k\", \"ms\": 2}", RL_E_IMPORT_DISAGREES,
-                   "line 2, \"ms\"|is 2|earlier line has 1");
     refuse_timings("kernel,ms\nk,1\n", RL_E_IMPORT_OTHER_FILE, "line 1|no JSON");
     refuse_timings("# nothing\n", RL_E_IMPORT_OTHER_FILE, "no timing line");
+}
+
+/* The same line twice is one; whatever else it says of the same kernel would be lost. */
+static void lines_of_one_name(void **state)
+{
+    (void)state;
+#define LINE(more) "{\"kernel\": \"k\", \"ms\": 0.1" more "}\n"
+#define SHAPE(x)   ", \"grid\": [" x ", 1, 1], \"block\": [32, 1, 1]"
+    static const struct {
+        const char *first, *second, *words;
+    } cases[] = {
+        {LINE(""), "{\"kernel\": \"k\", \"ms\": 2}", "t.jsonl, line 3, \"ms\"|is 2 for \"k\"|line 1 has 0.1"},
+        {LINE(", \"ask_bytes\": 100"), LINE(", \"ask_bytes\": 200"), "line 3, \"ask_bytes\"|is 200|line 1 has 100"},
+        {LINE(", \"ask_bytes\": 100"), LINE(""), "line 3, \"ask_bytes\"|is missing|line 1 has 100"},
+        {LINE(""), LINE(", \"ask_bytes\": 100"), "line 3, \"ask_bytes\"|is 100|line 1 has none"},
+        {LINE(", \"flop\": 9007199254740992"), LINE(", \"flop\": 9007199254740993"), "line 3, \"flop\"|740993|740992"},
+        {LINE(", \"function\": \"f\""), LINE(", \"function\": \"g\""), "line 3, \"function\"|\"g\"|\"f\""},
+        {LINE(SHAPE("1")), LINE(SHAPE("2")), "line 3, \"grid\"|[2,1,1]|[1,1,1]"},
+        {LINE(SHAPE("1")), LINE(""), "line 3, \"grid\"|is missing|[1,1,1]"},
+        {"{\"ceiling\": \"dram_copy\", \"byte_per_s\": 1e12}\n", "{\"ceiling\": \"dram_copy\", \"byte_per_s\": 2e12}",
+         "line 3, \"byte_per_s\"|is 2|dram_copy|line 1 has 1"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[512];
+        snprintf(text, sizeof text, "%s# between\n%s", cases[i].first, cases[i].second);
+        refuse_timings(text, RL_E_IMPORT_DISAGREES, cases[i].words);
+    }
+    struct given given = {
+        .timings = LINE(", \"flop\": 5" SHAPE("3")) "{\"flop\": 5.0, \"ms\": 1e-1, \"kernel\": \"k\"" SHAPE(
+            "3") "}\n{\"ceiling\": \"dram_copy\", \"byte_per_s\": 1e12}\n{\"ceiling\": \"dram_copy\", "
+                 "\"byte_per_s\": 1000000000000}\n"};
+    struct import_result result;
+    const struct rl_run *run = must_import(&given, &result);
+    assert_int_equal(run->row_count, 1);
+    assert_int_equal(run->ceiling_count, 1);
+    import_result_fini(&result);
+    refuse_timings("{\"ceiling\": \"dram_copy\", \"byte_per_s\": 1e12, \"flop_per_s\": 1e12}", RL_E_IMPORT_FORMAT,
+                   "line 1, \"flop_per_s\"|no member of the ceiling dram_copy; byte_per_s");
 }
 
 static void bad_fields(void **state)
@@ -171,28 +208,66 @@ static void line_of(struct rl_buf *out, json_t *line)
     json_decref(line);
 }
 
-static struct rl_buf own_output(struct rl_run *run, double scale)
+#define SAMPLES 7
+static const double spread[SAMPLES] = {1, 0.9, 1.1, 1.02, 0.95, 1.3, 0.99};
+
+static void fill_samples(double times[SAMPLES], double around)
+{
+    for (int i = 0; i < SAMPLES; i++)
+        times[i] = around * spread[i];
+}
+
+/* A run of which the warm times of its first row are those of the samples of own_output. */
+static struct rl_run *own_run(void)
+{
+    struct rl_run *run = sample_run_small();
+    struct rl_times *times = &run->rows[0].state[RL_WARM].time_s;
+    double values[SAMPLES];
+    fill_samples(values, 47.1e-6);
+    MUST(rl_times_from_samples(values, SAMPLES, times) == 0);
+    MUST(rl_time_parse("2026-11-29T11:00:00Z", &run->finished_at_ms) == 0);
+    run->started_at_ms = run->finished_at_ms;
+    return run;
+}
+
+static void sample_line(struct rl_buf *out, const struct rl_run *run, int64_t launches, const double *times,
+                        size_t count)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < count; i++)
+        MUST(json_array_append_new(array, json_real(times[i])) == 0);
+    line_of(out, json_pack("{s:s, s:s, s:s, s:s, s:I, s:o}", "t", "sample", "sizes", run->sizes, "unit",
+                           run->rows[0].kernel, "state", "warm", "launches", (json_int_t)launches, "times_s", array));
+}
+
+static void run_line(struct rl_buf *out, const struct rl_run *run)
+{
+    line_of(out, json_pack("{s:s, s:o}", "t", "run", "run", rl_run_to_json(run)));
+}
+
+static struct rl_buf own_output(const struct rl_run *run)
 {
     struct rl_buf out;
+    double values[SAMPLES];
+    fill_samples(values, 47.1e-6);
     rl_buf_init(&out, 1 << 20);
-    double median = run->rows[0].state[RL_WARM].time_s.median.value * scale;
-    line_of(&out, json_pack("{s:s, s:s, s:s, s:s, s:i, s:[f,f,f]}", "t", "sample", "sizes", run->sizes, "unit",
-                            run->rows[0].kernel, "state", "warm", "launches", 10, "times_s", median, median * 0.9,
-                            median * 1.1));
-    line_of(&out, json_pack("{s:s, s:o}", "t", "run", "run", rl_run_to_json(run)));
+    sample_line(&out, run, 10, values, SAMPLES);
+    run_line(&out, run);
     return out;
+}
+
+static struct given own_given(const struct rl_buf *out, const struct rl_run *run)
+{
+    return (struct given){.timings = out->data, .fields = {.device = run->device.id, .date = "2026-11-29"}};
 }
 
 static void our_own_output(void **state)
 {
     (void)state;
-    struct rl_run *measured = sample_run_small();
-    measured->rows[0].state[RL_WARM].time_s.n = 3;
-    int64_t finished = 0;
-    MUST(rl_time_parse("2026-11-29T11:00:00Z", &finished) == 0);
-    measured->started_at_ms = measured->finished_at_ms = finished;
-    struct rl_buf out = own_output(measured, 1);
-    struct given given = {.timings = out.data, .fields = {.device = measured->device.id, .date = "2026-11-29"}};
+    struct rl_run *measured = own_run();
+    int64_t finished = measured->finished_at_ms;
+    struct rl_buf out = own_output(measured);
+    struct given given = own_given(&out, measured);
     struct import_result result;
     struct rl_run *run = must_import(&given, &result);
     assert_string_equal(run->device.id, measured->device.id);
@@ -208,24 +283,163 @@ static void our_own_output(void **state)
     must_refuse(&given, RL_E_IMPORT_DISAGREES, "device", "Tesla T4");
     given.fields = (struct import_fields){.device = measured->device.id, .date = "2026-11-29", .sizes = "scaled"};
     must_refuse(&given, RL_E_IMPORT_FORMAT, "timings", "no run of the sizes");
-    rl_buf_free(&out);
-    out = own_output(measured, 1.01); /* samples that are not the run's */
-    given = (struct given){.timings = out.data, .fields = {.device = measured->device.id, .date = "2026-11-29"}};
-    must_refuse(&given, RL_E_IMPORT_DISAGREES, "timings", "median");
     rl_buf_puts(&out, "{\"kernel\": \"k\", \"ms\": 1}\n");
-    given.timings = out.data;
+    given = own_given(&out, measured);
     must_refuse(&given, RL_E_IMPORT_FORMAT, "timings", "mixes");
     rl_buf_free(&out);
     measured->finished_at_ms += 2 * 3600 * 1000; /* the future */
-    out = own_output(measured, 1);
-    given = (struct given){.timings = out.data, .fields = {.device = measured->device.id, .date = "2026-11-29"}};
+    out = own_output(measured);
+    given = own_given(&out, measured);
     must_refuse(&given, RL_E_IMPORT_FORMAT, "timings", "future");
     rl_buf_free(&out);
     measured->finished_at_ms = finished;
     measured->rows[0].state[RL_WARM].occupancy = rl_known(7);
-    out = own_output(measured, 1);
-    given.timings = out.data;
+    out = own_output(measured);
+    given = own_given(&out, measured);
     must_refuse(&given, RL_E_IMPORT_FORMAT, "timings", "t.jsonl, line 2|kernels[0].warm.occupancy");
+    rl_buf_free(&out);
+    rl_run_free(measured);
+}
+
+/* Samples that are not those of the document, each by what tells it. */
+static void samples_of_another_document(void **state)
+{
+    (void)state;
+    struct rl_run *measured = own_run();
+    struct rl_times *times = &measured->rows[0].state[RL_WARM].time_s;
+    struct rl_buf out;
+    struct given given;
+    const struct rl_times good = *times;
+    const struct {
+        struct rl_times said;
+        const char *words;
+    } cases[] = {
+        {{good.median, good.p25, good.p75, good.min, good.std_error, 8, 10, good.stop},
+         "\"times_s\"|give n 7|line 2 says 8"},
+        {{good.median, good.p25, good.p75, good.min, good.std_error, 7, 11, good.stop},
+         "\"launches\"|give launches 10|line 2 says 11"},
+        {{rl_known(47.2e-6), good.p25, good.p75, good.min, good.std_error, 7, 10, good.stop}, "median|says 4.72e-05"},
+        {{good.median, rl_known(good.p25.value * 1.01), good.p75, good.min, good.std_error, 7, 10, good.stop}, "p25"},
+        {{good.median, good.p25, rl_known(good.p75.value * 1.01), good.min, good.std_error, 7, 10, good.stop}, "p75"},
+        {{good.median, good.p25, good.p75, rl_known(good.min.value * 0.99), good.std_error, 7, 10, good.stop},
+         "give min"},
+        {{good.median, good.p25, good.p75, rl_unknown("not said"), good.std_error, 7, 10, good.stop}, "min|says null"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        *times = cases[i].said;
+        out = own_output(measured);
+        given = own_given(&out, measured);
+        must_refuse(&given, RL_E_IMPORT_DISAGREES, "timings", "t.jsonl, line 1, |vector_add warm");
+        must_refuse(&given, RL_E_IMPORT_DISAGREES, "timings", cases[i].words);
+        rl_buf_free(&out);
+    }
+    *times = good;
+    double values[SAMPLES] = {0};
+    fill_samples(values, 47.1e-6);
+    rl_buf_init(&out, 1 << 20);
+    run_line(&out, measured); /* in whichever order they come */
+    rl_buf_puts(&out, "# a remark\n");
+    sample_line(&out, measured, 10, values, SAMPLES);
+    sample_line(&out, measured, 10, values, SAMPLES);
+    given = own_given(&out, measured);
+    struct import_result result;
+    must_import(&given, &result);
+    assert_int_equal(result.sample_count, 1);
+    import_result_fini(&result);
+    double first = values[0];
+    values[0] = values[1], values[1] = first; /* the same statistics */
+    sample_line(&out, measured, 10, values, SAMPLES);
+    given = own_given(&out, measured);
+    must_refuse(&given, RL_E_IMPORT_DISAGREES, "timings", "t.jsonl, line 5, \"times_s\"|vector_add warm|line 3");
+    rl_buf_free(&out);
+    rl_run_free(measured);
+}
+
+/* Sample lines that are none are told with their line, wherever they stand. */
+static void bad_sample_lines(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line, *words;
+    } cases[] = {
+#define SAMPLE(rest) "{\"t\": \"sample\", \"sizes\": \"course\", " rest "}\n"
+        {SAMPLE("\"unit\": \"none\", \"state\": \"warm\", \"launches\": 1, \"times_s\": [1]"),
+         "line 3|no line of samples"},
+        {SAMPLE("\"unit\": \"vector_add\", \"state\": \"hot\", \"launches\": 1, \"times_s\": [1]"),
+         "line 3|no line of samples"},
+        {SAMPLE("\"unit\": \"vector_add\", \"state\": \"warm\", \"launches\": 0, \"times_s\": [1]"),
+         "line 3|no line of samples"},
+        {SAMPLE("\"unit\": \"vector_add\", \"state\": \"warm\", \"launches\": 1, \"times_s\": []"),
+         "line 3|no line of samples"},
+        {SAMPLE("\"unit\": \"vector_add\", \"state\": \"warm\", \"launches\": 1, \"times_s\": [1, -2]"),
+         "line 3, \"times_s\"|has -2"},
+        {"{\"t\": \"sample\", \"unit\": \"vector_add\"}\n", "line 3, \"sizes\"|missing"},
+    };
+    struct rl_run *measured = own_run();
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct rl_buf out = own_output(measured);
+        rl_buf_puts(&out, cases[i].line);
+        struct given given = own_given(&out, measured);
+        must_refuse(&given, RL_E_IMPORT_FORMAT, "timings", "t.jsonl, ");
+        must_refuse(&given, RL_E_IMPORT_FORMAT, "timings", cases[i].words);
+        rl_buf_free(&out);
+    }
+    rl_run_free(measured);
+}
+
+/* What a document says of itself has to hold together: the daemon would take it for a fault of the importer. */
+static void documents_that_contradict_themselves(void **state)
+{
+    (void)state;
+    struct rl_run *measured = own_run();
+    const char *id = measured->device.id;
+    measured->device.id = "GPU-another";
+    struct rl_buf out = own_output(measured);
+    struct given given = {.timings = out.data, .fields = {.device = "GPU-another", .date = "2026-11-29"}};
+    must_refuse(&given, RL_E_IMPORT_DISAGREES, "timings", "t.jsonl, line 2, \"device.id\"|GPU-another|uuid");
+    rl_buf_free(&out);
+    measured->device.uuid = (struct rl_text){NULL, "not asked"};
+    out = own_output(measured);
+    given.timings = out.data;
+    must_refuse(&given, RL_E_IMPORT_FORMAT, "timings", "line 2, \"device.id\"|GPU-another|without a uuid");
+    rl_buf_free(&out);
+    measured->device.id = id;
+    measured->device.uuid = (struct rl_text){id, NULL};
+    measured->checks[0].passed = (struct rl_flag3){false, NULL};
+    out = own_output(measured);
+    given = own_given(&out, measured);
+    must_refuse(&given, RL_E_IMPORT_DISAGREES, "timings", "line 2, \"outcome\"|\"ok\"|vector_add has failed");
+    rl_buf_free(&out);
+    measured->outcome = RL_REFUSED;
+    MUST(rl_strings_add(measured->arena, &measured->outcome_reasons, "a check failed") == 0);
+    out = own_output(measured);
+    given = own_given(&out, measured);
+    struct import_result result;
+    must_import(&given, &result);
+    import_result_fini(&result);
+    rl_buf_free(&out);
+    rl_run_free(measured);
+}
+
+/* A replay would count as another draw of the day on which it was replayed; an import as one of another's. */
+static void only_what_was_measured(void **state)
+{
+    (void)state;
+    struct rl_run *measured = own_run();
+    measured->source = RL_REPLAYED;
+    measured->recorded_at_ms = measured->started_at_ms - 86400000;
+    struct rl_buf out = own_output(measured);
+    struct given given = own_given(&out, measured);
+    must_refuse(&given, RL_E_IMPORT_OTHER_FILE, "timings",
+                "t.jsonl, line 2, \"source\"|\"replayed\"|import the recording");
+    given.ncu = LONG_HEAD LONG_ROW("0", "vector_add", "(65536, 1, 1)", "dram__bytes.sum", "byte", "5");
+    must_refuse(&given, RL_E_IMPORT_OTHER_FILE, "timings", "\"replayed\"");
+    rl_buf_free(&out);
+    measured->source = RL_IMPORTED;
+    measured->recorded_at_ms = 0;
+    out = own_output(measured);
+    given = own_given(&out, measured);
+    must_refuse(&given, RL_E_IMPORT_FORMAT, "timings", "line 2, \"source\"|\"imported\"");
     rl_buf_free(&out);
     rl_run_free(measured);
 }
@@ -246,8 +460,17 @@ static void impossible_together(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plain_lines), cmocka_unit_test(bad_times),      cmocka_unit_test(bad_fields),
-        cmocka_unit_test(devices),     cmocka_unit_test(our_own_output), cmocka_unit_test(impossible_together),
+        cmocka_unit_test(plain_lines),
+        cmocka_unit_test(bad_times),
+        cmocka_unit_test(lines_of_one_name),
+        cmocka_unit_test(bad_fields),
+        cmocka_unit_test(devices),
+        cmocka_unit_test(our_own_output),
+        cmocka_unit_test(samples_of_another_document),
+        cmocka_unit_test(bad_sample_lines),
+        cmocka_unit_test(documents_that_contradict_themselves),
+        cmocka_unit_test(only_what_was_measured),
+        cmocka_unit_test(impossible_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
