@@ -17,9 +17,18 @@ export class ApiError extends Error {
 /** Retry-After as the daemon gives it: whole seconds. */
 export const seconds = (header) => (/^\d{1,6}$/.test(header ?? "") ? Number(header) : null);
 
-/** Kept until the tab is closed, never longer. */
+/** Whether a header can bring the text as a token; fetch throws at any character above U+00FF, as if there were no daemon. */
+export const isToken = (text) => /^[\x21-\x7e]+$/.test(text);
+
+/** Kept until the tab is closed, never longer. token: one that isToken. */
 export function setToken(token) {
   sessionStorage.setItem(TOKEN, token);
+}
+
+export const hasToken = () => sessionStorage.getItem(TOKEN) !== null;
+
+export function dropToken() {
+  sessionStorage.removeItem(TOKEN);
 }
 
 /** The response of a success; throws ApiError for everything else. The signal's abort comes through as it is. */

@@ -1,7 +1,7 @@
 // What more than one view shows: notices, errors, marks, links to runs, figures.
-import {setToken} from "./api.js";
+import {dropToken, hasToken, isToken, setToken} from "./api.js";
 import {element} from "./dom.js";
-import {NONE, sourceMark, utc, local} from "./format.js";
+import {NONE, sentence, sourceMark, utc, local} from "./format.js";
 
 /** Text from data that may run in either direction, kept apart from what stands around it. */
 export const bdi = (text, attributes = {}) => element("bdi", {dir: "auto", ...attributes}, text);
@@ -50,18 +50,33 @@ export function empty(title, ...children) {
 
 /** An ApiError inside of a view: what happened, what to do, its code. */
 export function problem(error) {
-  return element("div", {class: "notice bad", role: "alert"}, element("p", {}, error.message), error.nextAction ? element("p", {}, error.nextAction) : null,
+  return element("div", {class: "notice bad", role: "alert"}, element("p", {}, sentence(error.message)), error.nextAction ? element("p", {}, sentence(error.nextAction)) : null,
     error.code ? element("p", {class: "code"}, error.code) : null);
 }
 
-/** Asks for a token and keeps it until the tab is closed; then calls done(). */
+let tokenForms = 0; // several may stand in one view
+
+/** Asks for a token and keeps it until the tab is closed; then calls done(), as it does once a token that was kept has been given up. */
 export function tokenForm(done) {
-  const input = element("input", {type: "password", name: "token", autocomplete: "off", required: true, id: "token"});
-  const form = element("form", {class: "token"}, element("label", {for: "token"}, "Token"), input, element("button", {class: "primary"}, "Use it"));
+  const id = `token-${++tokenForms}`;
+  const input = element("input", {type: "password", name: "token", autocomplete: "off", required: true, id, "aria-describedby": `${id}-error`});
+  const wrong = element("p", {class: "error", id: `${id}-error`, role: "alert", hidden: true});
+  const form = element("form", {class: "token"}, element("label", {for: id}, "Token"), input, element("button", {class: "primary"}, "Use it"), hasToken() ? button("Go on without a token", () => {
+    dropToken();
+    done();
+  }) : null, wrong);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    setToken(input.value.trim());
-    done();
+    const token = input.value.trim();
+    if (isToken(token)) {
+      setToken(token);
+      done();
+      return;
+    }
+    wrong.textContent = "No token has such a character: it is of letters of English, digits and signs, without a space. Copy it anew.";
+    wrong.hidden = false;
+    input.setAttribute("aria-invalid", "true");
+    input.focus();
   });
   return form;
 }
@@ -83,6 +98,13 @@ export function button(text, onClick, attributes = {}) {
   return made;
 }
 
+/** Puts the focus onto the heading of what an element stands in: for when the element goes away under it. */
+function upToHeading(from) {
+  const heading = from.closest("section, article")?.querySelector("h1, h2, h3");
+  heading?.setAttribute("tabindex", "-1");
+  heading?.focus({preventScroll: true});
+}
+
 /**
  * The end of a list that comes in pages. load(cursor) shows the next page and gives the cursor after it (or null). An error stands in the button's place, with the button.
  * Returns an element; null when there is no more.
@@ -90,18 +112,24 @@ export function button(text, onClick, attributes = {}) {
 export function pager(next, load, label = "Show more") {
   if (!next) return null;
   const place = element("div", {class: "pager"});
+  let busy = false; // not disabled, which would take the focus away
   const more = button(label, async () => {
-    more.disabled = true;
+    if (busy) return;
+    busy = true;
+    more.setAttribute("aria-disabled", "true");
     try {
       next = await load(next);
       place.querySelector(".notice")?.remove();
-      if (!next) place.remove();
+      if (next) return;
+      if (place.contains(document.activeElement)) upToHeading(place);
+      place.remove();
     } catch (error) {
       if (error.name === "AbortError") return;
       place.querySelector(".notice")?.remove();
       place.append(problem(error));
     } finally {
-      more.disabled = false;
+      busy = false;
+      more.removeAttribute("aria-disabled");
     }
   });
   place.append(more);

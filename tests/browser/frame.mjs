@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import {execFile} from "node:child_process";
 import {createHash} from "node:crypto";
 import {writeFileSync} from "node:fs";
-import {join} from "node:path";
+import {join, relative} from "node:path";
 import {promisify} from "node:util";
 import {axe, launch, open, overflow, show} from "./browser.mjs";
 import {slowRecording, start, submit, temporary} from "./daemon.mjs";
@@ -138,11 +138,28 @@ async function otherStates(browser, daemon) {
   await test("a failed first job says what happened and what to do", async () => {
     const failing = await start();
     const {page, done} = await open(browser);
-    await page.route(/\/api\/v1\/jobs\?limit=1$/, (route) => route.fulfill({json: {items: [{id: "1", state: "failed", progress: null, error: {code: "x", message: "It broke.", next_action: "Mend it."}}], next: null}}));
+    await page.route(/\/api\/v1\/jobs\?limit=1$/, (route) => route.fulfill({json: {items: [{id: "1", state: "failed", progress: null, error: {code: "x", message: "it broke", next_action: "Mend it."}}], next: null}}));
     await page.goto(failing.url);
-    await page.locator("#progress", {hasText: "It broke. Mend it."}).waitFor({timeout: 10000});
+    await page.locator("#progress", {hasText: "Job 1 is failed. It broke. Mend it."}).waitFor({timeout: 10000});
     await done();
     await failing.stop();
+  });
+  await test("a run that is refused is the only one: said with a link to it", async () => {
+    const folder = temporary();
+    const replay = join(folder, "wrong.jsonl");
+    writeFileSync(replay, [{roofline_recording: 1, base: relative(folder, process.env.RL_RECORDING)}, {op: "fault", on: "check", unit: "vector_add", set: {passed: false}}].map((entry) => `${JSON.stringify(entry)}\n`).join(""));
+    const refusing = await start({folder, replay});
+    const job = await submit(refusing, {suite: "verify", counters: false});
+    const {page, done} = await open(browser);
+    await page.goto(refusing.url);
+    await page.getByText("No good run yet").waitFor();
+    assert.equal(await page.locator("#progress").innerText(), `Job ${job.id} is done.`);
+    assert.match(await page.locator("#message, #view").allInnerTexts().then((all) => all.join(" ")), /The newest run is refused/);
+    assert.deepEqual(await axe(page), []);
+    await page.getByRole("link", {name: `run ${job.run}`}).click();
+    await page.locator("#notices", {hasText: "Check failed: the output of vector add"}).waitFor();
+    await done();
+    await refusing.stop();
   });
   await test("the daemon stops: the page says so, and Try again works once it is back", async () => {
     const first = await start();
@@ -194,10 +211,24 @@ async function otherStates(browser, daemon) {
     await page.goto(guarded.url);
     await page.getByText("A token is needed").waitFor();
     assert.deepEqual(await axe(page), []);
+    const kept = () => page.evaluate(() => sessionStorage.getItem("rooflined-token"));
+    for (const mistyped of ["s3crеt", "s3 cret"]) { // the first has a Cyrillic е, which no header takes
+      await page.getByLabel("Token").fill(mistyped);
+      await page.keyboard.press("Enter");
+      await page.getByRole("alert").filter({hasText: "No token has such a character"}).waitFor();
+      assert.equal(await page.evaluate(() => document.activeElement.name), "token");
+      assert.equal(await kept(), "old");
+    }
+    assert.deepEqual(await axe(page), []);
     await page.getByLabel("Token").fill("s3cret");
     await page.keyboard.press("Enter");
     await page.locator("#table-scroll tbody tr").first().waitFor();
     assert.ok(!page.url().includes("s3cret"));
+    await page.evaluate(() => sessionStorage.setItem("rooflined-token", "wrong"));
+    await page.reload();
+    await page.getByRole("button", {name: "Go on without a token"}).click();
+    await page.locator("#table-scroll tbody tr").first().waitFor();
+    assert.equal(await kept(), null);
     await done();
     await guarded.stop();
   });
