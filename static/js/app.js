@@ -6,6 +6,7 @@ import {button, tokenForm} from "./parts.js";
 import {VIEWS} from "./views.js";
 
 const RELOAD = "Reload the page.";
+const WRITE_MS = 250;
 const [FIRST] = VIEWS;
 const sheets = new Map(); // by address: {sheet: its link, loaded}
 let worn = null; // the address of the one that holds
@@ -69,7 +70,7 @@ function fail(entry, error) {
     return;
   }
   const title = `${entry.what[0].toUpperCase()}${entry.what.slice(1)} cannot be shown`;
-  say(element("h1", {tabindex: "-1"}, title), element("p", {}, sentence(error.message)), error.nextAction ? element("p", {}, error.nextAction) : null,
+  say(element("h1", {tabindex: "-1"}, title), element("p", {}, sentence(error.message)), error.nextAction ? element("p", {}, sentence(error.nextAction)) : null,
     error.code ? element("p", {class: "code"}, error.code) : null, button("Try again", () => route()));
 }
 
@@ -135,6 +136,25 @@ async function every(signal, ms, fn) {
   }
 }
 
+/** Writes the address a little later, so that not every key and every step of a pointer does: browsers take only so many changes. At once where the reader clicks or leaves the page. */
+function writer(signal) {
+  let due = null;
+  let pending = null;
+  const flush = () => {
+    clearTimeout(due);
+    if (pending) setParameters(pending());
+    pending = null;
+  };
+  document.addEventListener("click", flush, {capture: true, signal});
+  window.addEventListener("pagehide", flush, {signal});
+  signal.addEventListener("abort", () => clearTimeout(due));
+  return (make) => {
+    pending = make;
+    clearTimeout(due);
+    due = setTimeout(flush, WRITE_MS);
+  };
+}
+
 function shellOf(controller) {
   const {signal} = controller;
   const alive = (fn) => (...given) => { if (!signal.aborted) fn(...given); };
@@ -143,6 +163,8 @@ function shellOf(controller) {
     link,
     setParameter: alive((name, value) => setParameters({[name]: value})),
     setParameters: alive(setParameters),
+    /** make(): the changes, as they are when they are written. */
+    setParametersSoon: alive(writer(signal)),
     title: alive((text) => { document.title = `${text} · rooflined`; }),
     every: (ms, fn) => { every(signal, ms, fn); },
     tell: alive(tell),

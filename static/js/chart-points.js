@@ -48,7 +48,8 @@ function near(items, x, y) {
 export function listen(svg, items, choose) {
   const at = (event) => {
     const box = svg.getBoundingClientRect();
-    return near(items, event.clientX - box.left, event.clientY - box.top);
+    const scale = box.width / svg.viewBox.baseVal.width; // narrower than drawn, in a window that is
+    return near(items, (event.clientX - box.left) / scale, (event.clientY - box.top) / scale);
   };
   let current = null;
   const pick = (item) => {
@@ -70,6 +71,7 @@ export function listen(svg, items, choose) {
       pick(item);
     });
     item.group.addEventListener("keydown", (event) => {
+      if (event.altKey || event.ctrlKey || event.metaKey) return; // the browser's own, as back is
       const to = {ArrowRight: i + 1, ArrowDown: i + 1, ArrowLeft: i - 1, ArrowUp: i - 1, Home: 0, End: items.length - 1}[event.key];
       if (to === undefined) return;
       event.preventDefault();

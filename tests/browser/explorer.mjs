@@ -186,7 +186,32 @@ async function deciding(browser, daemon, document) {
     sameFigure(await shown(page, "intensity"), row.flop / row.cold.bytes.dram_settled, "FLOP/B", "intensity");
     const achieved = (row.cold.bytes.dram_settled / row.cold.time_s.median / document.ceilings.find((c) => c.name === "dram_copy" && c.state === "cold").value) * 100;
     sameFigure(await shown(page, "achieved"), achieved, "%", "achieved");
-    assert.match(page.url(), /counted/);
+    await until("the address", () => /counted/.test(page.url()));
+    await done();
+  });
+  await test("what is typed comes into the address a little later, once, and at once where the reader goes on", async () => {
+    const {page, done} = await open(browser);
+    await page.addInitScript(() => {
+      const write = history.replaceState.bind(history);
+      window.writes = 0;
+      history.replaceState = (...given) => { window.writes++; write(...given); };
+    });
+    await page.clock.install();
+    await explore(page, daemon, "&of=own*2*8");
+    await page.clock.runFor(1000);
+    const before = await page.evaluate(() => window.writes);
+    await page.getByLabel("Flop", {exact: true}).fill("");
+    await page.getByLabel("Flop", {exact: true}).pressSequentially("12345");
+    assert.equal(await page.evaluate(() => window.writes), before);
+    await page.clock.runFor(250);
+    assert.equal(await page.evaluate(() => window.writes), before + 1);
+    assert.match(page.url(), /of=own\*12345\*8/);
+    await page.getByLabel("Flop", {exact: true}).fill("77");
+    await page.locator('#views a[data-view="jobs"]').click();
+    await page.locator("#jobs h1").waitFor();
+    await page.goBack();
+    await page.locator("#explorer h1").waitFor();
+    assert.equal(await page.getByLabel("Flop", {exact: true}).inputValue(), "77");
     await done();
   });
   await test("reuse below the distinct bytes is told to be impossible", async () => {
@@ -225,6 +250,7 @@ async function byKeyboard(browser, daemon) {
     await page.locator("#explorer tbody tr").nth(5).waitFor();
     assert.match(await text(page, ".pattern"), /^5 of 6 stand left of the ridge/);
     const before = [await text(page, ".sentence"), await text(page, "#explorer table"), await text(page, FIGURES)];
+    await until("the address", () => /pins=/.test(page.url()));
     const url = page.url();
     await page.goto("about:blank");
     await page.goto(url);

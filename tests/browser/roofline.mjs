@@ -47,9 +47,9 @@ export async function checkPoints(page, document, state, level = "dram") {
   assert.ok(!/NaN|Infinity|undefined/.test(svg), svg.match(/.{60}(NaN|Infinity|undefined).{30}/)?.[0]);
   const names = await page.locator(".point").evaluateAll((all) => all.map((g) => g.dataset.kernel));
   assert.deepEqual(names.toSorted(), judged.filter((row) => row[state].intensity.ask !== null).map((row) => row.kernel).toSorted());
-  const listed = await page.locator(".absent li").evaluateAll((all) => all.map((li) => [li.dataset.kernel, li.querySelector(".reason").textContent]));
+  const listed = await page.locator(".absent li").evaluateAll((all) => all.map((li) => [li.dataset.kernel, (li.querySelector(".reason") ?? li.parentElement.previousElementSibling).textContent]));
   const missing = document.kernels.filter((row) => !judged.includes(row) || row[state].intensity[level] === null);
-  assert.deepEqual(listed.map(([kernel]) => kernel), missing.map((row) => row.kernel));
+  assert.deepEqual(listed.map(([kernel]) => kernel).toSorted(), missing.map((row) => row.kernel).toSorted());
   for (const [kernel, why] of listed) assert.ok(why.length > 10, `${kernel}: no reason`);
 }
 
@@ -169,6 +169,14 @@ async function using(browser, daemon, document) {
       await page.keyboard.press("Tab");
       assert.ok(++steps < 25, "no point after 25 Tabs");
     }
+    const theirs = ["altKey", "ctrlKey", "metaKey"]; // the browser's own keys: back, for one
+    const taken = await page.evaluate((names) => names.map((name) => {
+      const event = new KeyboardEvent("keydown", {key: "ArrowLeft", [name]: true, bubbles: true, cancelable: true});
+      const before = document.activeElement;
+      before.dispatchEvent(event);
+      return event.defaultPrevented || document.activeElement !== before;
+    }), theirs);
+    assert.deepEqual(taken, [false, false, false]);
     const count = await page.locator(".point").count();
     const seen = new Set();
     for (let i = 0; i < count; i++) {
@@ -297,7 +305,10 @@ async function strange(browser, daemon, document) {
       await checkTable(page, changed, "warm");
       await checkPoints(page, changed, "warm");
       assert.equal((await symbols(page)).measured.length, 0);
-      assert.ok((await page.locator("#notices").innerText()).includes(why));
+      const told = await page.locator("#notices").innerText();
+      assert.ok(told.includes("The counters are refused to this user."), told);
+      assert.ok(told.includes("Give the measuring process CAP_PERFMON"), told);
+      assert.equal((await page.locator("#absent").innerText()).split(why).length, 2); // once for all kernels
       assert.ok((await page.locator("#table-notes").innerText()).includes(why));
       assert.deepEqual(await axe(page), []);
     });
@@ -341,12 +352,16 @@ async function strange(browser, daemon, document) {
   await test("a refused run and failed checks say so", async () => {
     const changed = copy();
     changed.outcome = "refused";
-    changed.outcome_reasons = ["the output of vector add is wrong"];
-    changed.checks[0].passed = false;
-    unknown(changed.checks[1], ["passed"], "it was not asked for");
+    const result = changed.checks.find((c) => c.name === "result_vector_add");
+    changed.outcome_reasons = ["result_vector_add failed", "no l2_read cold ceiling", "no matmul_naive cold row", "a reason of tomorrow"];
+    result.passed = false;
+    unknown(changed.checks.find((c) => c !== result && !c.refuses), ["passed"], "it was not asked for");
     changed.kernels[2].flags = ["a_flag_of_tomorrow"];
     await withDocument(browser, daemon, changed, async (page) => {
-      assert.match(await page.locator("#notices").innerText(), /refused.*\n*.*vector add is wrong/s);
+      const naive = changed.kernels.find((k) => k.kernel === "matmul_naive").title;
+      const told = await page.locator("#notices").innerText();
+      assert.ok(told.includes(`Check failed: ${result.title}; no cold ceiling: read from L2, the L2 roof; no cold row: ${naive}; a reason of tomorrow.`), told);
+      assert.match(told, /^This run is refused/);
       assert.match(await page.locator("#checks").innerText(), new RegExp(`${changed.checks.filter((c) => c.passed === true).length} passed, 1 failed, 1 not made`));
       assert.match(await page.locator("#table-notes").innerText(), /a flag of tomorrow/);
     });

@@ -1,11 +1,12 @@
 // The run view's choices in Chromium: level, a run laid over, kernels put away, sorting, what is taken away, and what stands below the table.
 import assert from "node:assert/strict";
-import {readFileSync} from "node:fs";
+import {createHash} from "node:crypto";
+import {readFileSync, writeFileSync} from "node:fs";
 import {dirname, join} from "node:path";
 import {pathToFileURL} from "node:url";
 import {fill} from "./addresses.mjs";
 import {axe, launch, open, overflow, scales, show, symbols} from "./browser.mjs";
-import {JSON_TYPE, start} from "./daemon.mjs";
+import {JSON_TYPE, start, submit, temporary} from "./daemon.mjs";
 import {sameFigure} from "./figures.mjs";
 import {checkDetail, checkNumbers, checkPoints, checkTable, unknown, withDocument} from "./roofline.mjs";
 import {test, until} from "./suite.mjs";
@@ -43,7 +44,7 @@ async function levels(browser, daemon, ids, document) {
   await test("a kernel whose result is wrong has no point, and is named with the reason", async () => {
     const changed = structuredClone(document);
     changed.outcome = "refused";
-    changed.outcome_reasons = ["the output of polynomial, 256 is wrong"];
+    changed.outcome_reasons = ["result_polynomial256 failed"];
     changed.checks.find((c) => c.name === "result_polynomial256").passed = false;
     await withDocument(browser, daemon, changed, async (page) => {
       assert.equal(await page.locator('.point[data-kernel="polynomial256"]').count(), 0);
@@ -164,6 +165,12 @@ async function overlay(browser, daemon, ids) {
     await show(page, `${daemon.url}/#run=${ids.run}&over=999999`);
     assert.match(await page.locator("#said").innerText(), /not_found/);
     assert.ok((await page.locator(".point").count()) > 5);
+    await page.route(new RegExp(`/api/v1/runs/${ids.other}$`), (route) => route.fulfill({status: 404, json: {error: {code: "not_found", message: "no such run", next_action: "List the runs."}}}));
+    const over = page.getByLabel("Lay another run over it");
+    await over.selectOption(ids.other);
+    await page.locator("#said", {hasText: "No such run."}).waitFor();
+    await until("the choice", async () => (await over.inputValue()) === "");
+    assert.equal(await page.locator(".point.second").count(), 0);
     await done();
   });
 }
@@ -301,7 +308,9 @@ async function report(browser, daemon, ids, document) {
     for (const part of [document.device.uuid, document.environment.kernel_release, document.environment.build, "700 W"]) assert.ok(environment.replaceAll("\n", "").includes(part), part);
     await page.getByText("Row by row", {exact: true}).click();
     const names = await page.locator("#telemetry tbody th").allTextContents();
-    for (const t of document.telemetry) assert.ok(names.includes(t.at.replace(/ (before|after)$/, "")), t.at);
+    for (const row of document.kernels) assert.ok(names.includes(`${row.title}, warm`), row.title);
+    for (const name of ["start", "end", "copy, the memory roof, warm"]) assert.ok(names.includes(name), name);
+    assert.ok(!names.some((name) => name.includes("_")), names.join("; "));
     const asked = () => seen.requests.filter((request) => request.url().includes("/transcript")).length;
     assert.equal(asked(), 0);
     await page.locator("#transcript summary").click();
@@ -329,13 +338,16 @@ async function report(browser, daemon, ids, document) {
     assert.match(await body.innerText(), /Accepted changes[^]*vector add, warm/);
     await body.getByRole("button", {name: "Edit"}).click();
     await page.getByLabel("Note, at most 4096 bytes").fill("mine");
-    await daemon.ask("PUT", `/api/v1/runs/${ids.run}/note`, {headers: JSON_TYPE, body: JSON.stringify({text: "theirs"})});
+    await body.getByRole("checkbox", {name: "vector add, warm"}).uncheck();
+    await body.getByRole("checkbox", {name: "vector add, cold"}).check();
+    await daemon.ask("PUT", `/api/v1/runs/${ids.run}/note`, {headers: JSON_TYPE, body: JSON.stringify({text: "theirs", accepted: [{kernel: "vector_add", state: "warm"}, {kernel: "block_reduction", state: "warm"}]})});
     await body.getByRole("button", {name: "Save"}).click();
     await body.getByText("Somebody else wrote this note meanwhile").waitFor();
     assert.match(await body.locator("blockquote").innerText(), /theirs/);
     assert.equal(await page.getByLabel("Note, at most 4096 bytes").inputValue(), "mine");
     await body.getByRole("button", {name: "Save"}).click();
     await until("the note", async () => (await daemon.ask("GET", `/api/v1/runs/${ids.run}/note`)).json.text === "mine");
+    assert.deepEqual((await daemon.ask("GET", `/api/v1/runs/${ids.run}/note`)).json.accepted.map(({kernel, state}) => `${kernel} ${state}`).toSorted(), ["block_reduction warm", "vector_add cold"]);
     await done();
   });
   await test("a reader who may not write is told so in the form, with what to do; with a token the note is saved", async () => {
@@ -349,7 +361,10 @@ async function report(browser, daemon, ids, document) {
     await show(page, `${daemon.url}/#run=${ids.other}`);
     await page.getByRole("button", {name: "Write a note"}).click();
     await page.getByLabel("Note, at most 4096 bytes").fill("mine");
-    await page.getByRole("button", {name: "Save"}).click();
+    await page.getByRole("button", {name: "Save"}).focus();
+    await page.keyboard.press("Enter");
+    await page.locator("#note-body .notice", {hasText: "Anonymous may not write."}).waitFor();
+    await until("the token's focus", () => page.evaluate(() => document.activeElement.name === "token"));
     await page.locator("#note-body .notice", {hasText: "ask the operator"}).waitFor();
     assert.equal(await page.getByLabel("Note, at most 4096 bytes").inputValue(), "mine");
     assert.equal(await page.locator("form form").count(), 0);
@@ -359,6 +374,51 @@ async function report(browser, daemon, ids, document) {
     await page.locator("#note-body blockquote", {hasText: "mine"}).waitFor();
     assert.equal((await daemon.ask("GET", `/api/v1/runs/${ids.other}/note`)).json.text, "mine");
     await done();
+  });
+}
+
+async function withToken(browser) {
+  await test("whoever has a token gets the run as data, its transcript and its note with it, and is asked for one where it is refused", async () => {
+    const folder = temporary();
+    const file = join(folder, "tokens");
+    writeFileSync(file, `page read ${createHash("sha256").update("s3cret").digest("hex")}\n`, {mode: 0o600});
+    const guarded = await start({folder, options: ["--token-file", file, "--open-loopback"]});
+    const {run: id, id: job} = await submit(guarded, {suite: "verify", counters: false});
+    const {page, done} = await open(browser, {expected: [/401/]});
+    await show(page, `${guarded.url}/#run=${id}`);
+    await page.waitForLoadState("networkidle");
+    const keep = (token) => page.evaluate((text) => sessionStorage.setItem("rooflined-token", text), token);
+    const base = `/api/v1/runs/${id}`;
+    const data = page.locator("#data-section");
+    for (const [name, path] of [["JSON, whole", base], ["CSV", `${base}.csv`], ["table as text", `${base}/table`], ["raw samples", `${base}/samples`]]) {
+      await keep("wrong");
+      await data.getByRole("button", {name, exact: true}).click();
+      await data.getByLabel("Token").fill("s3cret");
+      const [saved] = await Promise.all([page.waitForEvent("download"), page.keyboard.press("Enter")]);
+      assert.equal(readFileSync(await saved.path(), "utf8"), (await guarded.ask("GET", path)).text, name);
+      await data.getByText(`Saved as ${saved.suggestedFilename()}.`).waitFor();
+    }
+    await keep("wrong");
+    await page.locator("#transcript summary").click();
+    await page.locator("#transcript").getByLabel("Token").waitFor();
+    await page.locator(".menu summary").click();
+    await page.locator(".menu").getByRole("button", {name: "CSV", exact: true}).click();
+    await page.locator(".takeaway").getByLabel("Token").waitFor();
+    const forms = page.getByLabel("Token", {exact: true});
+    assert.equal(await forms.count(), 2);
+    assert.equal(new Set(await forms.evaluateAll((all) => all.map((input) => input.id))).size, 2);
+    assert.deepEqual(await axe(page), []);
+    await page.locator("#transcript").getByRole("button", {name: "Go on without a token"}).click();
+    await page.locator("#transcript pre").waitFor();
+    assert.equal(await page.locator("#transcript pre").textContent(), (await guarded.ask("GET", `/api/v1/jobs/${job}/transcript`)).text);
+    await page.route(/\/note$/, (route) => (route.request().headers().authorization ? route.continue() : route.fulfill({status: 401, json: {error: {code: "unauthorized", message: "no token was given", next_action: "Give one."}}})));
+    await page.reload();
+    await page.locator("#note-body").getByLabel("Token").fill("s3cret");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", {name: "Write a note"}).waitFor();
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), "Write a note");
+    await done();
+    await guarded.stop();
   });
 }
 
@@ -374,6 +434,7 @@ export async function runViewTests() {
     await choosing(browser, daemon, ids, document);
     await takingAway(browser, daemon, ids);
     await report(browser, daemon, ids, document);
+    await withToken(browser);
   } finally {
     await browser.close();
   }

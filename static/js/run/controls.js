@@ -3,7 +3,8 @@ import * as api from "../api.js";
 import {element} from "../dom.js";
 import {day} from "../format.js";
 import {LEVELS} from "../model.js";
-import {button, download, problem} from "../parts.js";
+import {button, download} from "../parts.js";
+import {refused} from "../refused.js";
 import {png, standalone, svgText} from "./export.js";
 
 const MOST = 50;
@@ -22,7 +23,7 @@ export const states = (all, value, set) => radios("states", "Cache", "state", al
 
 const word = (run) => `${run.id}: ${run.device.name}, ${run.driver ?? "driver not known"}, ${day(run.date)}, ${run.sizes}${run.source === "measured" ? "" : `, ${run.source}`}`;
 
-/** The choice of a run to lay over. over: its id or null; set(id or null). fill() asks the daemon for recent runs and gives them. */
+/** The choice of a run to lay over. over: its id or null; set(id or null). fill() asks the daemon for recent runs and gives them; reset() shows that none is laid over. */
 export function overlay(run, over, set, shell) {
   const select = element("select", {id: "over"});
   const put = (...groups) => {
@@ -42,7 +43,7 @@ export function overlay(run, over, set, shell) {
     put(...(over && !others.some(({id}) => id === over) ? [option(over, `run ${over}`)] : []), ...group("this device", same), ...group("other devices", rest));
     return items;
   };
-  return {element: element("div", {class: "field over"}, element("label", {for: "over"}, "Lay another run over it"), select), fill};
+  return {element: element("div", {class: "field over"}, element("label", {for: "over"}, "Lay another run over it"), select), fill, reset: () => { select.value = ""; }};
 }
 
 /** Copies a text; where the browser does not let the page, shows it for copying by hand. */
@@ -59,17 +60,24 @@ async function copy(text, place) {
 
 /** "Copy link" and the downloads. of: {link() → address, run, picture() → {svg, title, lines, kernels}, name() → file name without ending}. */
 export function takeaway({link, run, picture, name}) {
-  const said = element("span", {class: "said", role: "status"});
+  const said = element("div", {class: "said", role: "status"});
   const ground = radios("ground", "Ground of pictures", "ground", [["light", "white"], ["dark", "dark"]], matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light", () => {});
   const chosen = () => ground.querySelector("input:checked").value;
-  const attempt = (what, work) => button(what, async () => {
-    said.replaceChildren();
-    try {
-      await work();
-    } catch (error) {
-      said.replaceChildren(problem(error));
-    }
-  });
+  const attempt = (what, work) => {
+    const go = async () => {
+      if (said.contains(document.activeElement)) made.focus();
+      said.replaceChildren();
+      try {
+        await work();
+      } catch (error) {
+        if (error.name === "AbortError") return;
+        said.replaceChildren(refused(error, go));
+        said.querySelector("input")?.focus();
+      }
+    };
+    const made = button(what, go);
+    return made;
+  };
   const drawn = () => {
     const {svg, ...words} = picture();
     return standalone(svg, {ground: chosen(), ...words});

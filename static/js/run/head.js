@@ -2,7 +2,9 @@
 import {element} from "../dom.js";
 import {NONE, fixed, ratio, sentence, si} from "../format.js";
 import {ceiling, ceilingState, levelOf, roofs} from "../model.js";
+import {reasonsInWords} from "../outcome.js";
 import {figure, longMark, moment, notice} from "../parts.js";
+import {countersTrouble} from "../views/jobs-words.js";
 
 export function head(run, shell) {
   const {environment: env, device} = run;
@@ -14,14 +16,23 @@ export function head(run, shell) {
         element("a", {href: shell.link("runs", {device: run.device.id, source: "any"})}, "All runs of this device"))));
 }
 
+/** A run without counters; that they were off on purpose is nothing to mind. */
+function uncounted({counters}) {
+  const trouble = countersTrouble(counters.status);
+  const why = counters.reason === null ? "" : ` ${sentence(counters.reason)}`;
+  const rest = "Times and rates are measured; byte columns and intensities are empty.";
+  if (!trouble) return notice("info", element("p", {}, `No byte counters.${why} ${rest}`));
+  return notice(null, element("p", {}, `No byte counters. ${trouble.meaning}${why} ${rest}`), element("p", {}, trouble.action), element("p", {class: "code"}, counters.status));
+}
+
 export function outcome(run) {
   const words = [];
   if (run.outcome === "refused") words.push("This run is refused: a result was wrong, so its figures are evidence and no roofline.");
   if (run.outcome === "partial") words.push("This run is partial: something that was asked for is missing.");
-  if (run.outcome !== "ok") words.push(sentence(run.outcome_reasons.join("; ")));
+  if (run.outcome !== "ok") words.push(sentence(reasonsInWords(run)));
   const bad = words.length > 0 && run.outcome === "refused";
   const made = words.length === 0 ? [] : [notice(bad ? "bad" : null, ...words.map((text) => element("p", {}, text)))];
-  if (run.counters.status !== "ok") made.push(notice(null, `No byte counters: ${run.counters.reason ?? run.counters.status}. Times and rates are measured; byte columns and intensities are empty.`));
+  if (run.counters.status !== "ok") made.push(uncounted(run));
   return made;
 }
 

@@ -30,6 +30,14 @@ function item(p, hidden, {choose, point, setHidden}, ...more) {
   return made;
 }
 
+/** The reason that more than one kernel has, and more than any other: said once. null: all have their own. */
+function most(reasons) {
+  const counts = new Map();
+  for (const text of reasons) counts.set(text, (counts.get(text) ?? 0) + 1);
+  const [first] = [...counts].filter(([, n]) => n > 1).toSorted(([, a], [, b]) => b - a);
+  return first?.[0] ?? null;
+}
+
 /** Two lists, {on, off}: of the kernels with a point, with the buttons for all kernels, and of those without, with the reasons. */
 export function kernelLists(series, hidden, actions) {
   const {placed} = series;
@@ -41,9 +49,12 @@ export function kernelLists(series, hidden, actions) {
     element("div", {class: "list-head"}, element("h3", {}, "Kernels on the chart"), element("span", {class: "buttons"}, all, none), element("span", {class: "unit"}, "% of roof")),
     shown.length === 0 ? element("p", {class: "hint"}, "None has a measured point.") : element("ol", {id: "legend", class: "legend"}, ...shown.map((p) => item(p, hidden, actions))),
   ];
+  const shared = most(absent.map(reason));
+  const [alike, others] = [absent.filter((p) => reason(p) === shared), absent.filter((p) => reason(p) !== shared)];
   const off = absent.length === 0 ? [] : [
     element("h3", {}, "Without a measured point"),
-    element("ul", {class: "absent"}, ...absent.map((p) => item(p, hidden, actions, element("span", {class: "reason"}, reason(p))))),
+    ...(others.length === 0 ? [] : [element("ul", {class: "absent"}, ...others.map((p) => item(p, hidden, actions, element("span", {class: "reason"}, reason(p)))))]),
+    ...(alike.length === 0 ? [] : [element("p", {class: "reason"}, `${alike.length} of them: ${shared}`), element("ul", {class: "absent"}, ...alike.map((p) => item(p, hidden, actions)))]),
   ];
   return {on, off};
 }

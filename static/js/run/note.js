@@ -2,7 +2,7 @@
 import * as api from "../api.js";
 import {element} from "../dom.js";
 import {STATES} from "../model.js";
-import {button, moment, notice, problem} from "../parts.js";
+import {button, moment, notice} from "../parts.js";
 import {refused} from "../refused.js";
 import {section} from "./report.js";
 
@@ -32,6 +32,12 @@ function acceptChoices(run, accepted) {
   };
 }
 
+/** The rows that others accept, with what the reader ticked and unticked since both began with the same. */
+function merged(before, mine, theirs) {
+  const [old, kept, there] = [before, mine, theirs].map((rows) => new Set(rows.map(rowId)));
+  return [...theirs.filter((a) => kept.has(rowId(a)) || !old.has(rowId(a))), ...mine.filter((a) => !old.has(rowId(a)) && !there.has(rowId(a)))];
+}
+
 /** The section; it loads by itself. */
 export function note(run, shell) {
   const place = element("div", {id: "note-body"}, element("p", {class: "loading"}, "Loading the note …"));
@@ -45,52 +51,66 @@ export function note(run, shell) {
     return edit;
   };
 
-  const write = ({body, etag}, draft = body.text, ...above) => {
+  const write = ({body, etag}, draft = body.text, chosen = body.accepted, ...above) => {
     const text = element("textarea", {id: "note-text", rows: "4", maxlength: "4096", dir: "auto"});
     text.value = draft;
-    const accept = acceptChoices(run, body.accepted);
+    const accept = acceptChoices(run, chosen);
     const failed = element("div", {});
     const save = element("button", {class: "primary"}, "Save");
     const form = element("form", {class: "note-form"}, ...above, element("div", {class: "field"}, element("label", {for: "note-text"}, "Note, at most 4096 bytes"), text), accept.element,
       element("div", {class: "buttons"}, save, button("Cancel", () => read({body, etag}).focus())));
+    const refuse = (error) => {
+      failed.replaceChildren(refused(error, () => {
+        failed.replaceChildren();
+        save.focus();
+        form.requestSubmit();
+      }));
+      failed.querySelector("input")?.focus();
+    };
+    let busy = false; // not disabled, which would take the focus away
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
-      save.disabled = true;
+      if (busy) return;
+      busy = true;
+      save.setAttribute("aria-disabled", "true");
       try {
         const answer = await api.send("PUT", path(run), {text: text.value, accepted: accept.value()}, {"If-Match": etag}, shell);
         read({body: answer.body, etag: answer.etag}).focus();
       } catch (error) {
         if (error.name === "AbortError") return;
-        save.disabled = false;
-        if (error.status === 412) await meanwhile(text.value, failed);
-        else
-          failed.replaceChildren(refused(error, () => {
-            failed.replaceChildren();
-            form.requestSubmit();
-          }));
+        if (error.status === 412) await meanwhile({text: text.value, accepted: accept.value()}, body.accepted, refuse);
+        else refuse(error);
+      } finally {
+        busy = false;
+        save.removeAttribute("aria-disabled");
       }
     });
     place.replaceChildren(form, failed); // a refusal may bring a form of its own, which no form may hold
     text.focus();
   };
 
-  /** Somebody else wrote: their note is shown beside the draft, which is not lost. */
-  const meanwhile = async (draft, failed) => {
+  /** Somebody else wrote: their note is shown beside the draft, which is not lost. before: the rows accepted when the draft began. */
+  const meanwhile = async (draft, before, refuse) => {
     try {
       const theirs = await api.getTagged(path(run), shell);
-      write(theirs, draft, notice(null, element("p", {}, "Somebody else wrote this note meanwhile. Below is your text still; saving it replaces theirs:"), element("blockquote", {class: "note-text", dir: "auto"}, theirs.body.text)));
+      write(theirs, draft.text, merged(before, draft.accepted, theirs.body.accepted),
+        notice(null, element("p", {}, "Somebody else wrote this note meanwhile. Below is your text still; saving it replaces theirs. The ticks are theirs with what you changed:"), element("blockquote", {class: "note-text", dir: "auto"}, theirs.body.text)));
     } catch (error) {
-      if (error.name !== "AbortError") failed.replaceChildren(problem(error));
+      if (error.name !== "AbortError") refuse(error);
     }
   };
 
-  const load = async () => {
+  const load = async (again) => {
     try {
-      read(await api.getTagged(path(run), shell));
+      const edit = read(await api.getTagged(path(run), shell));
+      if (again) edit.focus();
     } catch (error) {
-      if (error.name !== "AbortError") place.replaceChildren(problem(error), button("Try again", load));
+      if (error.name === "AbortError") return;
+      const anew = button("Try again", () => load(true));
+      place.replaceChildren(refused(error, () => load(true)), anew);
+      if (again) (place.querySelector("input") ?? anew).focus();
     }
   };
-  load();
+  load(false);
   return section("note", "Note", place);
 }

@@ -2,7 +2,8 @@
 import * as api from "../api.js";
 import {element} from "../dom.js";
 import {NONE, ceilingName, clockReason, fixed, flag, si} from "../format.js";
-import {definitions, problem, scrolling} from "../parts.js";
+import {button, definitions, download, scrolling} from "../parts.js";
+import {refused} from "../refused.js";
 
 /** A line of a list: [name, text], or [name, null, why] where it is not known. */
 const known = (name, owner, member, text = String) => (owner[member] === null || owner[member] === undefined ? [name, null, owner.why?.[member] ?? "not said"] : [name, text(owner[member])]);
@@ -80,6 +81,13 @@ export function environment(run) {
 
 const reasonWords = (reasons) => (reasons.length === 0 ? "none" : reasons.map(clockReason).join(", "));
 
+/** Where a moment of telemetry stands, in words: "vector_add warm 2" is the row's second measurement. */
+function around(run, at) {
+  const [, id, rest] = /^(\w+) ((?:warm|cold|mixed).*)$/.exec(at) ?? [];
+  if (!id) return at;
+  return `${run.kernels.find((row) => row.kernel === id)?.title ?? ceilingName(id)}, ${rest}`;
+}
+
 /** "vector_add warm before" and "… after" as one line; what stands alone (start, end) too. */
 function paired(telemetry) {
   const lines = new Map();
@@ -103,7 +111,7 @@ export function telemetry(run) {
   if (all.length === 0) return null;
   const mhz = (v) => fixed(v, 0, 1e6);
   const span = (points, member, text) => [...new Set(points.map((t) => (t[member] === null ? NONE : text(t[member]))))].join(" → ");
-  const rows = paired(all).map(([at, points]) => element("tr", {}, element("th", {scope: "row"}, at), cell(span(points, "sm_hz", mhz)), cell(span(points, "memory_hz", mhz)), cell(span(points, "temperature_c", (v) => fixed(v, 0))),
+  const rows = paired(all).map(([at, points]) => element("tr", {}, element("th", {scope: "row", dir: "auto"}, around(run, at)), cell(span(points, "sm_hz", mhz)), cell(span(points, "memory_hz", mhz)), cell(span(points, "temperature_c", (v) => fixed(v, 0))),
     cell(span(points, "power_w", (v) => fixed(v, 0))), cell(span(points, "other_processes", String)), cell(reasonWords([...new Set(points.flatMap((t) => t.reasons))]), true)));
   const values = (member) => all.map((t) => t[member]);
   return section("telemetry", "Telemetry",
@@ -139,16 +147,20 @@ export function transcript(run, shell) {
   if (run.job === null) return null;
   const place = element("div", {});
   const made = element("details", {id: "transcript-details"}, element("summary", {}, `What the measuring process of job ${run.job} logged`), place);
-  made.addEventListener("toggle", async () => {
-    if (!made.open || place.querySelector("pre")) return;
+  const read = async () => {
+    const again = place.contains(document.activeElement);
     place.replaceChildren(element("p", {class: "loading"}, "Loading the transcript …"));
+    if (again) made.querySelector("summary").focus();
     try {
       const text = await api.getText(`/api/v1/jobs/${encodeURIComponent(run.job)}/transcript`, shell);
       place.replaceChildren(text === "" ? element("p", {}, "It logged nothing.") : element("pre", {class: "log", tabindex: "0", role: "region", "aria-label": "What was logged"}, text));
     } catch (error) {
-      if (error.name !== "AbortError") place.replaceChildren(problem(error));
+      if (error.name === "AbortError") return;
+      place.replaceChildren(refused(error, read));
+      place.querySelector("input")?.focus();
     }
-  });
+  };
+  made.addEventListener("toggle", () => { if (made.open && !place.querySelector("pre")) read(); });
   return section("transcript", "Transcript", made);
 }
 
@@ -165,10 +177,27 @@ export function predictions(run, found) {
     scrolling("Table of predictions", grid([["kernel", true], ["cache", true], ["said", true], ["found", true], ["DRAM/ask"], ["result", true]], rows, "Said before the measurement, scored after it")));
 }
 
-/** The run as data, for programs. */
-export function data(run) {
+/** The run as data. The page asks for it itself: a plain link would go without the token. */
+export function data(run, shell) {
   const base = `/api/v1/runs/${encodeURIComponent(run.id)}`;
-  const link = (path, text) => element("li", {}, element("a", {href: path}, text));
-  return section("data-section", "This run as data", element("ul", {id: "data", class: "data"}, link(base, "JSON, whole"), link(`${base}.csv`, "CSV"), link(`${base}/table`, "table as text"), link(`${base}/samples`, "raw samples")));
+  const said = element("div", {class: "said", role: "status"});
+  const item = ([path, words, ending]) => {
+    const name = `rooflined-run-${run.id}${ending}`;
+    const take = async () => {
+      if (said.contains(document.activeElement)) made.focus();
+      said.replaceChildren();
+      try {
+        download(name, await api.getBlob(path, shell));
+        said.replaceChildren(`Saved as ${name}.`);
+      } catch (error) {
+        if (error.name === "AbortError") return;
+        said.replaceChildren(refused(error, take));
+        said.querySelector("input")?.focus();
+      }
+    };
+    const made = button(words, take);
+    return element("li", {}, made, element("code", {}, path));
+  };
+  const all = [[base, "JSON, whole", ".json"], [`${base}.csv`, "CSV", ".csv"], [`${base}/table`, "table as text", ".txt"], [`${base}/samples`, "raw samples", "-samples.json"]];
+  return section("data-section", "This run as data", element("ul", {id: "data", class: "data"}, ...all.map(item)), said);
 }
-

@@ -2,6 +2,7 @@
 import {get, run as getRun} from "../api.js";
 import {element} from "../dom.js";
 import {NONE, ratio, si} from "../format.js";
+import {reasonsInWords} from "../outcome.js";
 import {bdi, button, figure, longMark, notice, problem, scrolling} from "../parts.js";
 import {explorerChart} from "./explorer-chart.js";
 import {controls} from "./explorer-controls.js";
@@ -47,7 +48,7 @@ function workOut(state, catalogue, run) {
 function figures({placed, held, used}) {
   const made = [
     figure("intensity", placed.intensity === null ? NONE : `${ratio(placed.intensity)} FLOP/B`, `${si(used.flop, "FLOP")} over ${si(used.bytes, "B")}`),
-    figure("attainable", placed.attainable === null ? NONE : si(placed.attainable, "FLOP/s"), placed.attainable === null ? `${si(used.bytes, "B")} a launch at most as fast as the roof` : `${percent(placed.percentOfPeak)} of peak`),
+    figure("attainable", placed.attainable === null ? NONE : si(placed.attainable, "FLOP/s"), placed.attainable === null ? `${si(used.bytes, "B")} a launch, at the memory roof at best` : `${percent(placed.percentOfPeak)} of peak`),
     figure("regime", placed.regime === "memory" ? "memory-bound" : "compute-bound", `${distance(placed)}${placed.reuse === null ? "" : `; ridge ${ratio(placed.ridge)} FLOP/B`}`),
   ];
   if (held) made.push(figure("achieved", percent(held.percentOfRoof), `of its roof: ${placed.intensity === null ? si(held.byteRate, "B/s") : si(held.rate, "FLOP/s")}`));
@@ -150,10 +151,10 @@ function results(parts, {state, catalogue, shell}, acts) {
     chart: () => { if (last.points.length > 0) drawChart(); },
     /** Errors by field of the form. */
     draw(run) {
-      shell.setParameters(encode(state));
+      shell.setParametersSoon(() => encode(state));
       last = workOut(state, catalogue, run);
       const none = last.points.length === 0;
-      parts.mark.replaceChildren(...(run ? [longMark(run), run.outcome === "ok" ? null : notice(null, element("p", {}, `Run ${run.id} is ${run.outcome}: ${run.outcome_reasons.join("; ")}.`))] : []).filter(Boolean));
+      parts.mark.replaceChildren(...(run ? [longMark(run), run.outcome === "ok" ? null : notice(null, element("p", {}, `Run ${run.id} is ${run.outcome}: ${reasonsInWords(run)}.`))] : []).filter(Boolean));
       parts.formulas.replaceChildren(...formulas(state, catalogue, last.made));
       parts.results.classList.toggle("is-old", none);
       if (none) {

@@ -11,7 +11,6 @@ import {watch} from "../run/newer.js";
 import {waiting} from "../run/waiting.js";
 
 export const css = "/css/run.css";
-const WRITE_MS = 250; // a pointer that wanders over points does not write the address each time
 
 /** What the address asks of the view, as far as this run has it. */
 function wanted(params, run) {
@@ -68,7 +67,7 @@ function skeleton(run, parts) {
     environment(run),
     telemetry(run),
     transcript(run, parts.shell),
-    data(run),
+    data(run, parts.shell),
   ].filter(Boolean);
 }
 
@@ -95,16 +94,13 @@ export async function show(root, params, shell) {
   if (!first.second && !first.failed) view.over = null;
   shell.title(run.device.name);
 
-  let due = null;
   const change = (part, drawn = true) => {
     Object.assign(view, part);
-    clearTimeout(due);
-    const write = () => shell.setParameters(written(run, view));
     if (drawn) {
       panel.draw();
-      write();
+      shell.setParameters(written(run, view));
     } else {
-      due = setTimeout(write, WRITE_MS);
+      shell.setParametersSoon(() => written(run, view));
     }
   };
   const panel = board(run, view, first, {change, shell});
@@ -114,6 +110,7 @@ export async function show(root, params, shell) {
     const found = await secondOf(other, run, shell).catch((failed) => ({second: null, failed}));
     if (shell.signal.aborted || latest !== other) return;
     panel.lay(found);
+    if (found.failed) over.reset();
     change({over: found.second ? other : null});
   }, shell);
   const controls = element("div", {class: "toolbar"},
