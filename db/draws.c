@@ -1,4 +1,5 @@
 /* The draws of a comparison: runs with their narrow rows, as plain structs. */
+#include "db/draw_rows.h"
 #include "db/select.h"
 
 #include <math.h>
@@ -6,7 +7,6 @@
 #include <string.h>
 
 #define ARENA_MAX_BYTES (64 * 1024 * 1024)
-#define ROWS_MAX        4096 /* of one run; imports may bring many */
 
 /* ---- which runs ---- */
 
@@ -156,6 +156,9 @@ static int find_left_out(struct store *store, const struct store_side *side, int
 
 static int check_side(const struct store_side *side, struct rl_err *err)
 {
+    if (side->kernel_count > STORE_DRAW_KERNELS_MAX)
+        return rl_fail(err, RL_E_BAD_FIELD, "kernel", "%zu kernels are named; it has to be at most %d",
+                       side->kernel_count, STORE_DRAW_KERNELS_MAX);
     if (side->runs == NULL) {
         if (side->limit < 1 || side->limit > STORE_DRAWS_MAX)
             return rl_fail(err, RL_E_BAD_FIELD, "limit", "%d runs of a side are asked for; it has to be 1 to %d",
@@ -190,21 +193,6 @@ static const char *copy(struct rl_arena *arena, struct stmt *stmt, int column, b
     return kept;
 }
 
-static double real_at(struct stmt *stmt, int column)
-{
-    double value =
-        sqlite3_column_double(stmt->handle, column); /* of NULL: 0; to ask the type of each takes as long again */
-
-    return value == 0 && sqlite3_column_type(stmt->handle, column) == SQLITE_NULL ? NAN : value;
-}
-
-static int64_t int_at(struct stmt *stmt, int column)
-{
-    int64_t value = sqlite3_column_int64(stmt->handle, column);
-
-    return value == 0 && sqlite3_column_type(stmt->handle, column) == SQLITE_NULL ? -1 : value;
-}
-
 static int read_facts(struct store *store, int64_t run_id, struct rl_arena *arena, struct store_draw *ret,
                       struct rl_err *err)
 {
@@ -229,13 +217,13 @@ static int read_facts(struct store *store, int64_t run_id, struct rl_arena *aren
             .eligible = sqlite3_column_int(stmt.handle, 9) != 0,
             .flags = (unsigned)sqlite3_column_int(stmt.handle, 10),
             .method_version = sqlite3_column_int64(stmt.handle, 11),
-            .ecc = (int)int_at(&stmt, 12),
+            .ecc = (int)draw_int_at(&stmt, 12),
             .mig = copy(arena, &stmt, 13, &failed),
-            .power_limit_w = real_at(&stmt, 14),
+            .power_limit_w = draw_real_at(&stmt, 14),
             .cuda_driver = copy(arena, &stmt, 15, &failed),
             .cubin = copy(arena, &stmt, 16, &failed),
             .build = copy(arena, &stmt, 17, &failed),
-            .floor_dram_bytes = real_at(&stmt, 18),
+            .floor_dram_bytes = draw_real_at(&stmt, 18),
         };
         rc = failed ? rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a comparison") : 1;
     }
@@ -243,160 +231,6 @@ static int read_facts(struct store *store, int64_t run_id, struct rl_arena *aren
     if (rc == 0)
         return rl_fail(err, RL_E_NOT_FOUND, NULL, "there is no run %lld", (long long)run_id);
     return rc < 0 ? -1 : 0;
-}
-
-struct unit {
-    int64_t id;
-    const char *name; /* in the arena */
-    bool ceiling;
-};
-struct reader { /* of the draws of one side */
-    struct store *store;
-    struct store_draws draws;
-    struct store_draw_row rows[ROWS_MAX]; /* of the run being read */
-    struct unit units[ROWS_MAX];          /* met so far: a run's rows mostly are those of the run before */
-    size_t unit_count;
-};
-
-static int read_unit(struct reader *reader, int64_t id, struct unit *ret, struct rl_err *err)
-{
-    struct stmt stmt = stmt_start(reader->store, STMT_UNIT_NAME);
-    int rc;
-
-    stmt_int(&stmt, ":id", id);
-    rc = stmt_step(&stmt, err, "reading a kernel's name");
-    if (rc == 1) {
-        *ret = (struct unit){
-            .id = id,
-            .name = rl_arena_strdup(reader->draws.arena, (const char *)sqlite3_column_text(stmt.handle, 0)),
-            .ceiling = strcmp((const char *)sqlite3_column_text(stmt.handle, 1), "ceiling") == 0};
-        if (ret->name == NULL)
-            rc = rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a comparison");
-    } else if (rc == 0) {
-        rc = rl_fail(err, RL_E_STORE_CORRUPT, "database", "a run's row is of kernel %lld, which is not there",
-                     (long long)id);
-    }
-    stmt_end(&stmt);
-    return rc < 0 ? -1 : 0;
-}
-
-/* at: of the row in its run, where the unit most likely is. */
-static int find_unit(struct reader *reader, int64_t id, size_t at, struct unit *ret, struct rl_err *err)
-{
-    for (size_t i = 0; i < reader->unit_count; i++) {
-        const struct unit *unit = &reader->units[(at + i) % reader->unit_count];
-
-        if (unit->id == id) {
-            *ret = *unit;
-            return 0;
-        }
-    }
-    if (read_unit(reader, id, ret, err) < 0)
-        return -1;
-    if (reader->unit_count < ROWS_MAX)
-        reader->units[reader->unit_count++] = *ret;
-    return 0;
-}
-
-/* The flags that imports gave a run's rows, read beside these, which come in the same order. */
-struct import_flags {
-    struct stmt stmt;
-    int step; /* of it: 1 stands on a row, 0 is through, -1 failed */
-};
-
-static unsigned take_import_flags(struct import_flags *flags, int64_t unit_id, const char *state, struct rl_err *err)
-{
-    unsigned found;
-
-    if (flags->step != 1 || sqlite3_column_int64(flags->stmt.handle, 0) != unit_id ||
-        strcmp((const char *)sqlite3_column_text(flags->stmt.handle, 1), state) != 0)
-        return 0;
-    found = (unsigned)sqlite3_column_int(flags->stmt.handle, 2);
-    flags->step = stmt_step(&flags->stmt, err, "reading an import's flags");
-    return found;
-}
-
-/* The columns of DRAW_ROWS. */
-static int read_row(struct reader *reader, struct stmt *stmt, size_t at, struct import_flags *flags,
-                    struct store_draw_row *ret, struct rl_err *err)
-{
-    const char *bound = (const char *)sqlite3_column_text(stmt->handle, 12);
-    const char *state_name = (const char *)sqlite3_column_text(stmt->handle, 1);
-    int64_t unit_id = sqlite3_column_int64(stmt->handle, 0);
-    unsigned import_flags = take_import_flags(flags, unit_id, state_name, err);
-    enum rl_state state;
-    struct unit unit;
-
-    if (flags->step < 0)
-        return -1;
-    if (store_state_from_name(state_name, &state) < 0)
-        return rl_fail(err, RL_E_STORE_CORRUPT, "database", "a run's row has an unknown state");
-    if (find_unit(reader, unit_id, at, &unit, err) < 0)
-        return -1;
-    *ret = (struct store_draw_row){
-        .unit = unit.name,
-        .ceiling = unit.ceiling,
-        .state = state,
-        .launches = sqlite3_column_int64(stmt->handle, 2),
-        .time_s = real_at(stmt, 3),
-        .value = real_at(stmt, 4),
-        .sm_hz = real_at(stmt, 5),
-        .memory_hz = real_at(stmt, 6),
-        .ask_bytes = int_at(stmt, 7),
-        .dram_bytes = real_at(stmt, 8),
-        .settled_bytes = real_at(stmt, 9),
-        .dram_per_ask = real_at(stmt, 10),
-        .percent_of_ceiling = real_at(stmt, 11),
-        .flags = (unsigned)sqlite3_column_int(stmt->handle, 13) + 128 * import_flags,
-        .bound = bound == NULL                   ? NULL
-                 : strcmp(bound, "memory") == 0  ? "memory"
-                 : strcmp(bound, "compute") == 0 ? "compute"
-                                                 : "latency",
-    };
-    return 0;
-}
-
-static int read_rows(struct reader *reader, int64_t run_id, bool imported, size_t *ret_count, struct rl_err *err)
-{
-    struct stmt stmt = stmt_start(reader->store, STMT_DRAW_ROWS);
-    struct import_flags flags = {.stmt = stmt_start(reader->store, STMT_DRAW_IMPORT_FLAGS)};
-    size_t count = 0;
-    int rc = 0;
-
-    stmt_int(&flags.stmt, ":id", run_id);
-    if (imported)
-        flags.step = stmt_step(&flags.stmt, err, "reading an import's flags");
-    stmt_int(&stmt, ":id", run_id);
-    while (flags.step >= 0 && (rc = stmt_step(&stmt, err, "reading a draw's rows")) == 1) {
-        if (count == ROWS_MAX)
-            rc = rl_fail(err, RL_E_TOO_LARGE, NULL, "run %lld has more than %d rows: too many to compare",
-                         (long long)run_id, ROWS_MAX);
-        else
-            rc = read_row(reader, &stmt, count, &flags, &reader->rows[count], err);
-        if (rc < 0)
-            break;
-        count++;
-    }
-    stmt_end(&stmt);
-    stmt_end(&flags.stmt);
-    *ret_count = count;
-    return rc < 0 || flags.step < 0 ? -1 : 0;
-}
-
-static int keep_rows(struct reader *reader, struct store_draw *draw, struct rl_err *err)
-{
-    struct store_draw_row *rows;
-    size_t count;
-
-    if (read_rows(reader, draw->run_id, strcmp(draw->source, "imported") == 0, &count, err) < 0)
-        return -1;
-    rows = rl_arena_array(reader->draws.arena, count + 1, sizeof *rows);
-    if (rows == NULL)
-        return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a comparison");
-    memcpy(rows, reader->rows, count * sizeof *rows);
-    draw->rows = rows;
-    draw->row_count = count;
-    return 0;
 }
 
 void store_draws_fini(struct store_draws *draws)
@@ -426,55 +260,73 @@ static int read_left_out(struct store *store, const struct store_side *side, int
     return 0;
 }
 
-static int read_draws(struct reader *reader, const struct store_side *side, struct rl_err *err)
+/* The runs' rows, until there are more than the side's limit. */
+static int keep_draw(struct store *store, const struct store_side *side, int64_t run_id, struct draw_reader *reader,
+                     struct store_draws *draws, bool *ret_full, struct rl_err *err)
+{
+    struct store_draw *draw = &draws->draws[draws->count];
+    size_t weight;
+
+    if (read_facts(store, run_id, draws->arena, draw, err) < 0 || store_read_draw_rows(reader, draw, err) < 0)
+        return -1;
+    weight = draws->row_count + draw->row_count + store_draw_name_bytes(reader) / STORE_DRAW_NAME_BYTES;
+    *ret_full = side->rows_max != 0 && weight > side->rows_max;
+    if (*ret_full && !side->fewer_runs)
+        return rl_fail(err, RL_E_TOO_LARGE, NULL,
+                       "%zu of the runs have more than %zu rows together (names count as a row for every %d bytes): "
+                       "compare fewer runs, or some kernels of them",
+                       draws->count + 1, side->rows_max, STORE_DRAW_NAME_BYTES);
+    if (!*ret_full) {
+        draws->row_count += draw->row_count;
+        draws->count++;
+    }
+    return 0;
+}
+
+static int read_draws(struct store *store, const struct store_side *side, struct draw_reader *reader,
+                      struct store_draws *draws, struct rl_err *err)
 {
     struct place places[STORE_DRAWS_MAX];
-    struct store_draws *draws = &reader->draws;
     int64_t method = 0;
+    bool full = false;
     int count = 0;
 
-    if (side->runs == NULL && find_newest(reader->store, side, places, &count, &method, err) < 0)
+    if (side->runs == NULL && find_newest(store, side, places, &count, &method, err) < 0)
         return -1;
     for (size_t i = 0; side->runs != NULL && i < side->run_count; i++)
         places[count++].id = side->runs[i];
-    draws->arena = rl_arena_new(ARENA_MAX_BYTES);
-    if (draws->arena != NULL)
-        draws->draws = rl_arena_array(draws->arena, (size_t)count + 1, sizeof *draws->draws);
+    draws->draws = rl_arena_array(draws->arena, (size_t)count + 1, sizeof *draws->draws);
     if (draws->draws == NULL)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a comparison");
-    for (int i = 0; i < count; i++) {
-        struct store_draw *draw = &draws->draws[i];
-
-        if (read_facts(reader->store, places[i].id, draws->arena, draw, err) < 0 || keep_rows(reader, draw, err) < 0)
+    for (int i = 0; i < count && !full; i++) {
+        if (keep_draw(store, side, places[i].id, reader, draws, &full, err) < 0)
             return -1;
-        draws->count++;
     }
-    return read_left_out(reader->store, side, method, count == side->limit ? places[count - 1].date_ms : INT64_MIN,
-                         draws, err);
+    return read_left_out(store, side, method, count == side->limit ? places[count - 1].date_ms : INT64_MIN, draws, err);
 }
 
 int store_history_draws(struct store *store, const struct store_side *side, struct store_draws *ret, struct rl_err *err)
 {
-    struct reader *reader;
+    struct store_draws draws = {.arena = NULL};
+    struct draw_reader *reader = NULL;
     int rc;
 
     if (check_side(side, err) < 0)
         return -1;
-    reader = malloc(sizeof *reader); /* not zeroed: of its rows and units only a few are used */
-    if (reader == NULL)
+    draws.arena = rl_arena_new(ARENA_MAX_BYTES);
+    if (draws.arena == NULL)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a comparison");
-    reader->store = store;
-    reader->draws = (struct store_draws){0};
-    reader->unit_count = 0;
     rc = store_look(store, err);
     if (rc == 0) {
-        rc = read_draws(reader, side, err);
+        rc = store_draw_reader_new(store, side, draws.arena, &reader, err);
+        if (rc == 0)
+            rc = read_draws(store, side, reader, &draws, err);
+        store_draw_reader_free(reader);
         store_look_end(store);
     }
     if (rc == 0)
-        *ret = reader->draws;
+        *ret = draws;
     else
-        store_draws_fini(&reader->draws);
-    free(reader);
+        store_draws_fini(&draws);
     return rc;
 }

@@ -14,8 +14,10 @@
 #define STORE_HISTORY_DAYS_MAX     3660   /* asked for at once; over it: RL_E_BAD_FIELD */
 #define STORE_MATRIX_CELLS_MAX     200000 /* of one answer; over it: RL_E_TOO_LARGE, naming what to ask for instead */
 #define STORE_DRAWS_MAX            100    /* runs of one side; over it: RL_E_BAD_FIELD */
-#define STORE_ACCEPTED_MAX         64     /* accepted changes of one note; over it: RL_E_BAD_FIELD */
-#define STORE_NOTE_MAX_BYTES       4096   /* over it: RL_E_TOO_LARGE */
+#define STORE_DRAW_KERNELS_MAX     64     /* named of one side; over it: RL_E_BAD_FIELD */
+#define STORE_DRAW_NAME_BYTES      2048
+#define STORE_ACCEPTED_MAX         64   /* accepted changes of one note; over it: RL_E_BAD_FIELD */
+#define STORE_NOTE_MAX_BYTES       4096 /* over it: RL_E_TOO_LARGE */
 
 /* ---- the matrix: device x driver x CUDA x day ---- */
 struct store_matrix_query {
@@ -104,6 +106,7 @@ struct store_draw { /* one run */
 struct store_draws {
     struct store_draw *draws; /* newest first; of named runs: in the order of their names */
     size_t count;
+    size_t row_count;            /* of all draws */
     struct store_draw *left_out; /* newest first, without their rows */
     size_t left_out_count;
     struct rl_arena *arena; /* holds everything; free with store_draws_fini */
@@ -123,6 +126,12 @@ struct store_side {
     int left_out_limit; /* so many runs that are of this side but no draws: not eligible, of any outcome and method, or
                          * of another method; the newest that are not older than the oldest draw; 0 to STORE_DRAWS_MAX
                          */
+    /* Of the kernels only these, and all ceilings; a name that no run has: RL_E_NOT_FOUND. 0: all. */
+    const char *const *kernels;
+    size_t kernel_count; /* at most STORE_DRAW_KERNELS_MAX */
+    size_t rows_max;     /* that all draws may have together, names counting as one for every STORE_DRAW_NAME_BYTES of
+                          * them; 0: any number */
+    bool fewer_runs;     /* over rows_max: the older runs are not read; else RL_E_TOO_LARGE */
 };
 /* No eligible run is no error: count is 0. */
 int store_history_draws(struct store *store, const struct store_side *side, struct store_draws *ret,

@@ -181,6 +181,73 @@ static void draws_equal_sorting(void **state)
     }
 }
 
+static void draws_of_some_kernels_with_all_ceilings(void **state)
+{
+    struct fixture *f = *state;
+    const char *const kernels[] = {"void sum<float, 4>(int)"}, *unknown[] = {"vector_add", "vector_sub"};
+    struct store_side side = {.runs = (int64_t[]){1, 2}, .run_count = 2, .kernels = kernels, .kernel_count = 1};
+    struct rl_run *run = sample_run_small();
+    struct rl_row first = run->rows[0];
+    struct store_draws draws;
+
+    sample_rows(run, 2);
+    run->rows[0] = run->rows[1] = first;
+    run->rows[1].kernel = kernels[0];
+    run->device.id = DEVICE_A;
+    run->source = RL_IMPORTED;
+    assert_int_equal(rl_strings_add(run->arena, &run->rows[0].state[RL_COLD].flags, "unsettled"), 0);
+    assert_int_equal(rl_strings_add(run->arena, &run->rows[1].state[RL_COLD].flags, "single_launch"), 0);
+    add_run(f, run);
+    rl_run_free(run);
+    store_run(f, (struct spec){.date_ms = DAY0}); /* without that kernel */
+    OK(f, store_history_draws(f->store, &side, &draws, &f->err));
+    assert_int_equal(draws.draws[0].row_count, 5);
+    assert_int_equal(draws.draws[1].row_count, 3);
+    assert_int_equal(draws.row_count, 8);
+    for (size_t i = 0; i < 5; i++) {
+        const struct store_draw_row *row = &draws.draws[0].rows[i];
+        bool cold = !row->ceiling && row->state == RL_COLD;
+
+        assert_true(row->ceiling || strcmp(row->unit, kernels[0]) == 0);
+        assert_int_equal(row->flags & (STORE_ROW_UNSETTLED | STORE_ROW_SINGLE_LAUNCH),
+                         cold ? STORE_ROW_SINGLE_LAUNCH : 0);
+    }
+    store_draws_fini(&draws);
+    side.kernels = unknown;
+    side.kernel_count = 2;
+    FAILS(f, RL_E_NOT_FOUND, store_history_draws(f->store, &side, &draws, &f->err));
+    assert_non_null(strstr(f->err.message, "vector_sub"));
+    side.kernel_count = STORE_DRAW_KERNELS_MAX + 1;
+    FAILS(f, RL_E_BAD_FIELD, store_history_draws(f->store, &side, &draws, &f->err));
+}
+
+/* A run of store_run has five rows. */
+static void no_more_rows_than_asked_for(void **state)
+{
+    struct fixture *f = *state;
+    struct store_side side = {.device = DEVICE_A, .sizes = "course", .limit = 3, .rows_max = 15};
+    struct store_draws draws;
+
+    for (int i = 0; i < 4; i++)
+        store_run(f, (struct spec){.date_ms = DAY0 + i});
+    OK(f, store_history_draws(f->store, &side, &draws, &f->err));
+    assert_int_equal(draws.count, 3);
+    assert_int_equal(draws.row_count, 15);
+    store_draws_fini(&draws);
+    side.rows_max = 14;
+    FAILS(f, RL_E_TOO_LARGE, store_history_draws(f->store, &side, &draws, &f->err));
+    side.fewer_runs = true;
+    OK(f, store_history_draws(f->store, &side, &draws, &f->err));
+    assert_int_equal(draws.count, 2);
+    assert_int_equal(draws.row_count, 10);
+    assert_int_equal(draws.draws[0].run_id, 4);
+    store_draws_fini(&draws);
+    side.rows_max = 4;
+    OK(f, store_history_draws(f->store, &side, &draws, &f->err));
+    assert_int_equal(draws.count, 0);
+    store_draws_fini(&draws);
+}
+
 static void a_draw_says_what_is_known(void **state)
 {
     struct fixture *f = *state;
@@ -245,9 +312,14 @@ static void a_draw_says_what_is_known(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_STORE(draws_are_the_newest_eligible_runs), WITH_STORE(draws_equal_sorting),
-        WITH_STORE(runs_that_are_no_draws_are_named),   WITH_STORE(eligible_runs_of_another_method_are_named),
-        WITH_STORE(a_draw_says_what_is_known),          WITH_STORE(a_draw_has_the_flags_of_an_import),
+        WITH_STORE(draws_are_the_newest_eligible_runs),
+        WITH_STORE(draws_equal_sorting),
+        WITH_STORE(runs_that_are_no_draws_are_named),
+        WITH_STORE(eligible_runs_of_another_method_are_named),
+        WITH_STORE(a_draw_says_what_is_known),
+        WITH_STORE(a_draw_has_the_flags_of_an_import),
+        WITH_STORE(draws_of_some_kernels_with_all_ceilings),
+        WITH_STORE(no_more_rows_than_asked_for),
     };
 
     return cmocka_run_group_tests_name("store: draws", tests, NULL, NULL);
