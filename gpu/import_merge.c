@@ -488,6 +488,7 @@ int import_merge(struct import *import, struct import_table *t)
             return -1;
     }
     drop_counter_checks(run);
+    import_samples_drop(import);
     if (had_bytes)
         import_note(run, "the run's own byte counts were left out: those of the counter file stand in their place");
     tell_states(import, t, had_both);

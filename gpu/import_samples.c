@@ -140,3 +140,16 @@ int import_samples(struct import *import, const struct import_file *file, const 
     }
     return 0;
 }
+
+void import_samples_drop(struct import *import)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < import->sample_count; i++) {
+        const struct import_sample *sample = &import->samples[i];
+        const struct rl_row *row = rl_run_row(import->run, sample->unit);
+        if (row == NULL || row->state[sample->state].present ||
+            (sample->state == RL_WARM && row->state[RL_MIXED].present))
+            import->samples[kept++] = *sample;
+    }
+    import->sample_count = kept;
+}

@@ -2,6 +2,7 @@
 #include "import_fixture.h"
 #include "kernels/catalogue.h"
 #include "record/derive.h"
+#include "record/quantile.h"
 #include "sample_run.h"
 
 #define COUNTS(id, kernel, read, write)                                                                                \
@@ -203,6 +204,55 @@ static void our_document_with_counters(void **state)
     rl_run_free(measured);
 }
 
+/* Samples go with the states that they are of: a state that was left out has none. A mixed row's times are warm. */
+static void samples_of_states_that_are_there(void **state)
+{
+    (void)state;
+    static const double spread[] = {1, 0.9, 1.1, 1.02, 0.95};
+    static const char *const names[] = {"warm", "cold"};
+    for (int timed = 1; timed <= 3; timed++) { /* a bit a state: warm, cold */
+        struct rl_run *measured = sample_run_small();
+        struct rl_buf out;
+        MUST(rl_time_parse("2026-11-29T11:00:00Z", &measured->finished_at_ms) == 0);
+        measured->started_at_ms = measured->finished_at_ms;
+        rl_buf_init(&out, 1 << 20);
+        for (int s = RL_WARM; s <= RL_COLD; s++) {
+            struct rl_row_state *row = &measured->rows[0].state[s];
+            double times[5];
+            row->present = timed & 1 << s;
+            for (int i = 0; i < 5; i++)
+                times[i] = 1e-5 * (s + 1) * spread[i];
+            MUST(rl_times_from_samples(times, 5, &row->time_s) == 0);
+            measured->ceilings[s].time_s = row->time_s; /* of dram_copy */
+            for (int unit = 0; unit < 2; unit++)
+                rl_buf_printf(&out,
+                              "{\"t\": \"sample\", \"sizes\": \"course\", \"unit\": \"%s\", \"state\": \"%s\", "
+                              "\"launches\": %d, \"times_s\": [%.17g, %.17g, %.17g, %.17g, %.17g]}\n",
+                              unit == 0 ? "dram_copy" : "vector_add", names[s], s == RL_WARM ? 10 : 1, times[0],
+                              times[1], times[2], times[3], times[4]);
+        }
+        measured->ceilings[RL_COLD].time_s.launches = measured->rows[0].state[RL_COLD].time_s.launches;
+        json_t *line = json_pack("{s:s, s:o}", "t", "run", "run", rl_run_to_json(measured));
+        char *text = json_dumps(line, JSON_COMPACT);
+        rl_buf_puts(&out, text);
+        struct given given = {
+            .timings = out.data, .ncu = counters, .fields = {.device = measured->device.id, .date = "2026-11-29"}};
+        struct import_result result;
+        must_import(&given, &result);
+        /* counters are of cold launches: both states of the ceiling, and the times that the row kept */
+        assert_int_equal(result.sample_count, 3);
+        for (size_t i = 0; i < 3; i++)
+            if (strcmp(result.samples[i].unit, "vector_add") == 0)
+                assert_int_equal(result.samples[i].state, timed == 1 ? RL_WARM : RL_COLD);
+        assert_true(result.run->rows[0].state[timed == 1 ? RL_MIXED : RL_COLD].present);
+        import_result_fini(&result);
+        free(text);
+        json_decref(line);
+        rl_buf_free(&out);
+        rl_run_free(measured);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -211,6 +261,7 @@ int main(void)
         cmocka_unit_test(matching),
         cmocka_unit_test(totals_beside_sums),
         cmocka_unit_test(our_document_with_counters),
+        cmocka_unit_test(samples_of_states_that_are_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
