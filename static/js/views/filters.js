@@ -2,7 +2,7 @@
 import * as api from "../api.js";
 import {element} from "../dom.js";
 import {local, utc} from "../format.js";
-import {empty} from "../parts.js";
+import {button, empty} from "../parts.js";
 import {refused} from "../refused.js";
 
 const DAY_MS = 86400000;
@@ -93,27 +93,38 @@ export function watch(form, changed) {
   form.addEventListener("change", (event) => { if (event.target.name) changed(event.target.name, event.target.value.trim()); });
 }
 
+/** Gives the focus to what takes none by itself: so that a reader whose control is gone goes on from there, not from the page's start. */
+export function focusOn(place) {
+  place.setAttribute("tabindex", "-1");
+  place.focus({preventScroll: true});
+}
+
+/** Whether the same request may be answered otherwise later on: no answer, too many requests, a failure of the daemon. */
+const mayPass = (status) => status === 0 || status === 429 || status >= 500;
+
 /**
  * Keeps a place up to date: the function it gives loads anew and shows it; of several at once the last one counts. An error stands in the place, so that the choosers stay, and so does the form for a token.
- * load(signal) gives the nodes to show; shown() is told when they stand in the place.
+ * load(signal) gives {nodes, shown}: the nodes to show, and what is done, if anything, when they and no later ones stand in the place; or the nodes alone.
  */
-export function region(shell, place, load, shown = () => {}) {
+export function region(shell, place, load) {
   let at = 0;
   const again = async () => {
     const mine = ++at;
     place.setAttribute("aria-busy", "true");
-    let nodes;
+    let made;
     try {
-      nodes = await load(shell.signal);
+      made = await load(shell.signal);
     } catch (error) {
       if (error.name === "AbortError" || mine !== at) return;
       if (!(error instanceof api.ApiError)) throw error;
-      nodes = [refused(error, again)];
+      made = [refused(error, again), ...(mayPass(error.status) ? [element("p", {class: "buttons"}, button("Try again", again))] : [])];
     }
     if (mine !== at || shell.signal.aborted) return;
-    place.replaceChildren(...nodes);
+    const focused = place.contains(document.activeElement);
+    place.replaceChildren(...(made.nodes ?? made));
     place.removeAttribute("aria-busy");
-    shown();
+    if (focused) focusOn(place);
+    made.shown?.();
   };
   return again;
 }
@@ -128,9 +139,22 @@ async function matrix(signal) {
   }
 }
 
-/** [{id, name, versions: [{driver, cuda, last}]}]: what has runs of the last year, and what was probed; versions as they came. */
+/** The newest runs as rows of a matrix: for where the matrix, which is of the last year, has none. */
+async function newestRows(signal) {
+  const {items} = await api.get("/api/v1/runs?source=any&limit=200", {signal});
+  const rows = new Map();
+  for (const {device, driver, cuda, date} of items) {
+    const key = JSON.stringify([device.id, driver, cuda]);
+    const row = rows.get(key) ?? rows.set(key, {device, driver, cuda, cells: []}).get(key);
+    row.cells.unshift({day: date.slice(0, 10)}); // they come newest first
+  }
+  return [...rows.values()];
+}
+
+/** [{id, name, versions: [{driver, cuda, first, last}]}]: what has runs of the last year, or where none has, of any day; and what was probed; versions as they came. */
 export async function knownDevices(signal) {
   const [history, probed] = await Promise.all([matrix(signal), api.get("/api/v1/devices", {signal})]);
+  if (history.rows.length === 0) history.rows = await newestRows(signal);
   const found = new Map();
   const at = ({id, name}) => found.get(id) ?? found.set(id, {id, name, versions: []}).get(id);
   for (const row of history.rows) at(row.device).versions.push({driver: row.driver, cuda: row.cuda, first: row.cells[0]?.day ?? "", last: row.cells.at(-1)?.day ?? ""});
@@ -144,6 +168,9 @@ export const UNKNOWN = "unknown";
 
 /** Versions to choose from, each once; the unknown last. */
 export const distinct = (values) => [...new Set(values.filter((value) => value !== null && value !== "")), ...(values.includes(null) ? [UNKNOWN] : [])];
+
+/** Whether there is any run at all, of whatever day, source and outcome. */
+export const anyRun = async (signal) => (await api.get("/api/v1/runs?source=any&outcome=any&limit=1", {signal})).items.length > 0;
 
 /** Nothing has been measured at all: where to start. */
 export const nothingYet = (shell) => empty("No run yet", element("p", {}, "History begins with the first verification. ", element("a", {href: shell.link("jobs")}, "Start one")));

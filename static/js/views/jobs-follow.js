@@ -1,7 +1,7 @@
 // One job, followed to its end: where it is, what became of it, and what to do then.
 import {get, getTagged, getText, run as getRun, seconds, send} from "../api.js";
 import {element} from "../dom.js";
-import {NONE, ratio, si} from "../format.js";
+import {NONE, ratio, sentence, si} from "../format.js";
 import {bdi, button, chip, definitions, moment, notice, runLink, scrolling} from "../parts.js";
 import {refused} from "../refused.js";
 import {CHIPS, countersTrouble, isOpen, phase, stateWord, what, who} from "./jobs-words.js";
@@ -34,12 +34,14 @@ function cancelButtons(cancel) {
     box.replaceChildren(ask);
     ask.focus();
   };
+  let busy = false; // not disabled, which would take the focus away
   const yes = button("Yes, cancel it", async () => {
-    yes.disabled = true;
+    if (busy) return;
+    busy = true;
     try {
       await cancel();
     } finally {
-      yes.disabled = false;
+      busy = false;
       if (box.isConnected && !box.hidden) back();
     }
   }, {class: "danger"});
@@ -81,7 +83,7 @@ function shortcomings(run) {
   if (run.outcome === "partial") made.push(notice(null, element("p", {}, `The run is partial: ${run.outcome_reasons.join("; ")}.`)));
   const trouble = countersTrouble(run.counters.status);
   if (trouble) {
-    made.push(notice(null, element("p", {}, element("strong", {}, "Times only, no byte counters: "), `${trouble.meaning} ${run.counters.reason ?? ""}`),
+    made.push(notice(null, element("p", {}, element("strong", {}, "Times only, no byte counters: "), `${trouble.meaning} ${run.counters.reason === null ? "" : sentence(run.counters.reason)}`),
       element("p", {}, element("strong", {}, "What the operator has to do: "), trouble.action), element("p", {class: "code"}, run.counters.status)));
   }
   return made;
@@ -102,7 +104,7 @@ function badParts(job, anew) {
   const title = {failed: "It failed.", interrupted: "It was interrupted.", cancelled: "It was cancelled."}[job.state];
   const operator = error.code?.startsWith("counters_") ? "What the operator has to do: " : "What to do: ";
   const kind = job.state === "cancelled" ? null : "bad";
-  return [notice(kind, element("p", {}, element("strong", {}, title), ` ${job.state === "cancelled" ? "" : error.message}`), error.next_action ? element("p", {}, element("strong", {}, operator), error.next_action) : null, error.code ? element("p", {class: "code"}, error.code) : null),
+  return [notice(kind, element("p", {}, element("strong", {}, title), ` ${job.state === "cancelled" ? "" : sentence(error.message)}`), error.next_action ? element("p", {}, element("strong", {}, operator), sentence(error.next_action)) : null, error.code ? element("p", {class: "code"}, error.code) : null),
     element("p", {class: "buttons"}, button("Fill the form with the same", () => anew(job)))];
 }
 
@@ -124,15 +126,16 @@ function disclosure(title, path, none, signal) {
 
 /**
  * Follows one job. names: device names by id; titles: kernel titles by id. anew(job): the form is to ask for the same. changed(job): it has another state.
- * Returns {id, box, title, tick(), isOpen()}: tick reads it again when it is due, and gives nothing; it throws ApiError.
+ * Returns {id, box, title, tick(), isOpen()}: tick reads it again when it is due, and gives nothing; it throws ApiError. Until it has been read once, its box tells the trouble.
  */
 export function follow(id, {names, titles, shell, anew, changed}) {
   const title = element("h2", {tabindex: "-1"}, `Job ${id}`);
   const state = element("span", {class: "state", role: "status"});
   const bar = progressBar();
-  const [about, end, trouble] = [element("div", {}), element("div", {class: "end", role: "status"}), element("div", {})];
+  const [about, end, trouble, unread] = [element("div", {}), element("div", {class: "end", role: "status"}), element("div", {}), element("div", {})];
   let job = null;
   let due = 0;
+  let reading = false;
 
   const showEnd = async () => {
     try {
@@ -145,7 +148,9 @@ export function follow(id, {names, titles, shell, anew, changed}) {
     const before = job;
     job = next;
     bar.show(job);
-    cancel.hidden = !isOpen(job) || job.cancel_requested;
+    const gone = !isOpen(job) || job.cancel_requested;
+    if (gone && cancel.contains(document.activeElement)) title.focus();
+    cancel.hidden = gone;
     if (JSON.stringify({...before, progress: 0}) === JSON.stringify({...job, progress: 0})) return;
     about.replaceChildren(facts(job, names, titles.size));
     state.replaceChildren(chip(stateWord(job), CHIPS[job.state]));
@@ -154,15 +159,25 @@ export function follow(id, {names, titles, shell, anew, changed}) {
     else await showEnd();
   };
   const tick = async () => {
-    if (Date.now() < due || (job && !isOpen(job))) return;
+    if (reading || Date.now() < due || (job && !isOpen(job))) return;
+    reading = true;
     try {
       const {body, headers} = await getTagged(`/api/v1/jobs/${encodeURIComponent(id)}`, {signal: shell.signal});
       due = Date.now() + 1000 * (seconds(headers.get("Retry-After")) ?? 1) - 100;
       box.classList.remove("is-old");
+      if (unread.contains(document.activeElement)) title.focus();
+      unread.replaceChildren();
       await show(body);
     } catch (error) {
       box.classList.add("is-old");
+      if (job === null && !shell.signal.aborted && !unread.hasChildNodes()) unread.replaceChildren(refused(error, () => {
+        unread.replaceChildren();
+        title.focus();
+        tick().catch(() => {}); // told again
+      }));
       throw error;
+    } finally {
+      reading = false;
     }
   };
   const stop = async () => {
@@ -177,7 +192,7 @@ export function follow(id, {names, titles, shell, anew, changed}) {
     }
   };
   const cancel = cancelButtons(stop);
-  const box = element("section", {class: "job", "aria-label": `Job ${id}`}, element("div", {class: "job-head"}, title, state), bar.box, cancel, trouble, end, about,
+  const box = element("section", {class: "job", "aria-label": `Job ${id}`}, element("div", {class: "job-head"}, title, state), bar.box, cancel, trouble, unread, end, about,
     disclosure("Transcript", `/api/v1/jobs/${encodeURIComponent(id)}/transcript`, "Nothing was logged so far.", shell.signal));
   return {id, box, title, tick, isOpen: () => job === null || isOpen(job)};
 }

@@ -1,7 +1,7 @@
 // The form that starts a verification. One filled form is one job: its key goes with every sending of it, so that a double click or a retry starts no second one.
 import {send} from "../api.js";
 import {element} from "../dom.js";
-import {si} from "../format.js";
+import {sentence, si} from "../format.js";
 import {button, notice, tokenForm} from "../parts.js";
 import {momentText} from "./filters.js";
 import {PREDICTIONS, age, bodyOf, countersTrouble, emptyDraft, fieldOf, newKey} from "./jobs-words.js";
@@ -10,7 +10,7 @@ const NOTE_BYTES = 4096;
 
 // Kept while the page is open: a token that has to be given first, or a look at another view, loses nothing that was filled in.
 let draft = emptyDraft();
-let sent = null; // {body, key, job}: the last sending
+let sent = null; // {text, key}: the last sending
 
 /** Fills the form with what a draft has, for the next time that it is built. */
 export function fill(other) {
@@ -40,7 +40,7 @@ function possible(device, ready) {
   const trouble = countersTrouble(device.counters.status);
   const lines = [element("p", {class: "hint"}, `Driver ${device.environment.driver_version ?? "not known"}; last probed `, element("time", {datetime: device.checked_at, title: momentText(device.checked_at)}, age(device.checked_at)), `.${device.source === "replayed" ? " A recording is replayed: nothing is measured, and the run is marked so." : ""}`)];
   lines.push(trouble
-    ? notice(null, element("p", {}, element("strong", {}, "Times only: "), `${trouble.meaning} ${device.counters.why ?? ""}`), element("p", {}, element("strong", {}, "What the operator has to do: "), trouble.action))
+    ? notice(null, element("p", {}, element("strong", {}, "Times only: "), `${trouble.meaning} ${device.counters.why ? sentence(device.counters.why) : ""}`), element("p", {}, element("strong", {}, "What the operator has to do: "), trouble.action))
     : element("p", {class: "hint"}, "Times and byte counters are possible."));
   if (said?.quarantined) lines.push(notice("bad", element("p", {}, "Quarantined: a measuring process could not be ended. Jobs fail until the daemon is started again.")));
   else if (said?.busy) lines.push(element("p", {class: "hint"}, "A job runs there; another one waits its turn."));
@@ -123,7 +123,7 @@ function mark(form, error) {
   for (const place of form.querySelectorAll('.error[id^="job-"]')) {
     const mine = place.id === `job-${name}-error`;
     place.hidden = !mine;
-    place.textContent = mine ? error.message : "";
+    place.textContent = mine ? sentence(error.message) : "";
   }
   for (const input of form.querySelectorAll("[aria-invalid]")) input.removeAttribute("aria-invalid");
   if (name === null) return null;
@@ -137,22 +137,21 @@ function mark(form, error) {
 
 /** What a refused sending says, with what can be done about it right here. again(): sends the same once more. */
 function refusal(error, again) {
-  const children = [element("p", {}, error.message), error.nextAction ? element("p", {}, error.nextAction) : null];
+  const children = [element("p", {}, sentence(error.message)), error.nextAction ? element("p", {}, sentence(error.nextAction)) : null];
   if (error.status === 0) children.push(element("p", {}, "Sending it again is safe: it stays one job."));
-  if (error.retryAfter !== null) children.push(element("p", {class: "wait"}, `The daemon asks to wait ${error.retryAfter} s.`));
+  if (Number.isInteger(error.retryAfter)) children.push(element("p", {class: "wait"}, `The daemon asks to wait ${error.retryAfter} s.`));
   if (error.status === 401 || error.status === 403) children.push(element("p", {}, "A token with the right to submit, kept until this tab is closed, sends it again:"), tokenForm(again));
   children.push(error.code ? element("p", {class: "code"}, error.code) : null);
   return notice("bad", ...children.filter(Boolean));
 }
 
-/** Keeps the button quiet for as long as the daemon asked. */
-function holdBack(submit, seconds, signal) {
+/** Tells on the button for how long the daemon asked to wait; over() once it is over. The button is not disabled, which would take the focus away. */
+function holdBack(submit, seconds, signal, over) {
   const until = Date.now() + seconds * 1000;
-  submit.disabled = true;
   const tick = () => {
     if (signal.aborted) return;
     const left = Math.ceil((until - Date.now()) / 1000);
-    submit.disabled = left > 0;
+    if (left <= 0) over();
     submit.textContent = left > 0 ? `Start verification (in ${left} s)` : "Start verification";
     if (left > 0) setTimeout(tick, 250);
   };
@@ -163,10 +162,8 @@ function holdBack(submit, seconds, signal) {
 async function post(kernels, signal) {
   const body = bodyOf(draft, kernels.map((unit) => unit.id));
   const text = JSON.stringify(body);
-  if (sent?.text !== text) sent = {text, key: newKey(), job: null};
-  const mine = sent;
-  const answer = await send("POST", "/api/v1/jobs", body, {"Idempotency-Key": mine.key}, {signal});
-  mine.job = answer.body;
+  if (sent?.text !== text) sent = {text, key: newKey()};
+  const answer = await send("POST", "/api/v1/jobs", body, {"Idempotency-Key": sent.key}, {signal});
   return {job: answer.body, replayed: answer.headers.get("Idempotent-Replayed") === "true"};
 }
 
@@ -188,16 +185,21 @@ export function jobForm({kernels, devices, ready, shell, started}) {
       checkbox("count bytes by hardware", draft.counters, (on) => { draft.counters = on; }), checkbox("start again once if the daemon or node dies", draft.retry, (on) => { draft.retry = on; })), errorOf("counters"), errorOf("on_interrupt")),
     noteField(), element("p", {class: "buttons"}, submit));
   let busy = false;
+  let held = false;
+  const sync = () => {
+    if (busy || held) submit.setAttribute("aria-disabled", "true");
+    else submit.removeAttribute("aria-disabled");
+  };
   const another = () => {
     sent = null;
     said.replaceChildren(element("p", {class: "hint"}, "The next sending of this form is a job of its own."));
     submit.focus();
   };
   const go = async () => {
-    if (busy) return;
+    if (busy || held) return;
     busy = true;
     mark(form, null);
-    submit.setAttribute("aria-disabled", "true");
+    sync();
     try {
       const {job, replayed} = await post(kernels, shell.signal);
       const words = replayed ? `This form is job ${job.id} already, so no second one was started.` : `Sent as job ${job.id}.`;
@@ -206,11 +208,17 @@ export function jobForm({kernels, devices, ready, shell, started}) {
     } catch (error) {
       if (shell.signal.aborted) return;
       said.replaceChildren(refusal(error, go));
-      if (error.retryAfter !== null) holdBack(submit, error.retryAfter, shell.signal);
+      if (Number.isInteger(error.retryAfter)) {
+        held = true;
+        holdBack(submit, error.retryAfter, shell.signal, () => {
+          held = false;
+          sync();
+        });
+      }
       (mark(form, error) ?? said.querySelector("input"))?.focus();
     } finally {
       busy = false;
-      submit.removeAttribute("aria-disabled");
+      sync();
     }
   };
   form.addEventListener("submit", (event) => {

@@ -2,20 +2,41 @@
 import {address, get} from "../api.js";
 import {element} from "../dom.js";
 import {NONE} from "../format.js";
-import {bdi, chip, empty, pager, scrolling} from "../parts.js";
-import {momentText} from "./filters.js";
+import {bdi, chip, empty, pager, runLink, scrolling} from "../parts.js";
+import {dayNumber, dayText, momentText} from "./filters.js";
 import {CHIPS, STATES, age, isOpen, stateWord, what, who} from "./jobs-words.js";
 
 const PAGE = 20;
 const ANSWER_MOST = 200; // rows of one answer of the API
 const ANSWERS_MOST = 5; // of one reading; where more jobs than that are new, the list begins anew
+const RUNS_MOST = 5; // answers that are read to learn which runs were replayed
 const NOTE = 120; // characters of a note; the followed job has it whole
 
 const short = (note) => ([...note].length <= NOTE ? note : `${[...note].slice(0, NOTE).join("")} …`);
 const newest = (a, b) => (BigInt(a) < BigInt(b) ? 1 : -1);
 
+/**
+ * Which runs of jobs were replayed: jobs do not say it, the list of runs does. Gives {of(id), read(jobs)}: of gives a run as far as it is known, {id, source, recorded_at}, and null
+ * before it is; read reads those of the jobs that are not known yet.
+ */
+function sources(signal) {
+  const known = new Map();
+  return {of: (id) => known.get(id) ?? null, async read(jobs) {
+    const asked = jobs.filter((job) => job.run !== null && !known.has(job.run));
+    if (asked.length === 0) return;
+    const days = asked.flatMap((job) => [job.created_at, job.ended_at]).map((text) => dayNumber(text.slice(0, 10)));
+    const query = {source: "any", outcome: "any", limit: ANSWER_MOST, since: dayText(Math.min(...days)), until: dayText(Math.max(...days) + 1)};
+    for (let answers = 0, cursor = null; answers < RUNS_MOST && (answers === 0 || cursor !== null) && asked.some((job) => !known.has(job.run)); answers++) {
+      const {items, next: after} = await get(address("/api/v1/runs", {...query, cursor}), {signal});
+      for (const {id, source, recorded_at} of items) known.set(id, {id, source, recorded_at});
+      cursor = after;
+    }
+    for (const job of asked) if (!known.has(job.run)) known.set(job.run, null); // asked once: without a word of it, it has no mark
+  }};
+}
+
 /** The row of a job; show(job) puts the job as it is now into its cells. */
-function rowOf(id, {names, all, shell, choose}) {
+function rowOf(id, {names, all, shell, choose, runs}) {
   const link = element("a", {href: shell.link("jobs", {job: id})}, id);
   link.addEventListener("click", (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
@@ -28,16 +49,18 @@ function rowOf(id, {names, all, shell, choose}) {
   const row = element("tr", {role: "row", "data-job": id}, element("th", {role: "rowheader", scope: "row"}, link), state, result, asked, device, sender, sent);
   let text = null;
   return {row, show(job) {
-    sent.replaceChildren(element("time", {datetime: job.created_at, title: momentText(job.created_at)}, age(job.created_at)));
-    const now = JSON.stringify(job);
+    const at = momentText(job.created_at);
+    sent.replaceChildren(element("time", {datetime: job.created_at, title: at}, element("span", {class: "on-screen"}, age(job.created_at)), element("span", {class: "on-paper"}, at)));
+    const run = job.run === null ? null : runs.of(job.run) ?? {id: job.run, source: "measured"};
+    const now = JSON.stringify([job, run]);
     if (now === text) return;
     text = now;
     const {progress} = job;
     state.replaceChildren(chip(stateWord(job), CHIPS[job.state]), ...(progress && progress.total > 0 ? [element("progress", {class: "mini", max: progress.total, value: progress.done, "aria-label": `Progress of job ${id}`})] : []));
     device.replaceChildren(bdi(names.get(job.device) ?? job.device));
     asked.replaceChildren(what(job, all), ...(job.note === null ? [] : [bdi(short(job.note), {class: "note"})]));
-    sender.textContent = job.principal === "anonymous" ? "anonymous" : who(job.principal);
-    result.replaceChildren(job.run !== null ? element("a", {href: shell.link("run", {run: job.run})}, `run ${job.run}`) : job.error !== null && job.state !== "cancelled" ? element("span", {class: "code"}, job.error.code) : NONE);
+    sender.textContent = who(job.principal);
+    result.replaceChildren(run !== null ? runLink(shell, run) : job.error !== null && job.state !== "cancelled" ? element("span", {class: "code"}, job.error.code) : NONE);
   }};
 }
 
@@ -56,9 +79,10 @@ export function jobList(state, context) {
   let chosen = null;
 
   const page = (cursor, limit = PAGE) => get(address("/api/v1/jobs", {state, limit, cursor}), {signal: context.shell.signal});
+  const runs = sources(context.shell.signal);
   const put = (items) => {
     for (const job of items) {
-      if (!rows.has(job.id)) rows.set(job.id, rowOf(job.id, context));
+      if (!rows.has(job.id)) rows.set(job.id, rowOf(job.id, {...context, runs}));
       const row = rows.get(job.id);
       row.job = job;
       row.show(job);
@@ -83,6 +107,7 @@ export function jobList(state, context) {
   const pages = (next) => {
     const after = pager(next, async (cursor) => {
       const answer = await page(cursor);
+      await runs.read(answer.items);
       put(answer.items);
       order();
       return answer.next;
@@ -107,6 +132,7 @@ export function jobList(state, context) {
   /** What is no longer in the list, of the ids that were read, has left this state. Where nothing of it stands here yet, what is older begins anew. */
   const read = async () => {
     const {items, next, whole} = await current();
+    await runs.read(items);
     const ids = new Set(items.map((job) => BigInt(job.id)));
     const oldest = next === null ? 0n : BigInt(items.at(-1).id);
     const fresh = !whole || !items.some((job) => rows.has(job.id));

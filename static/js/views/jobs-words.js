@@ -29,7 +29,7 @@ export function phase(progress) {
 
 /** Who sent a job. */
 export function who(principal) {
-  if (principal === "anonymous") return "anyone on this machine";
+  if (principal === "anonymous") return "anonymous";
   const [kind, id] = [principal.slice(0, principal.indexOf(":")), principal.slice(principal.indexOf(":") + 1)];
   return {uid: `user ${id}`, token: `token ${id}`}[kind] ?? principal;
 }

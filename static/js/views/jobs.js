@@ -1,7 +1,9 @@
 // Jobs: a form that starts a verification, one job followed to its end, and the list of all.
 import {get, readiness} from "../api.js";
 import {element} from "../dom.js";
+import {sentence} from "../format.js";
 import {notice} from "../parts.js";
+import {region} from "./filters.js";
 import {follow} from "./jobs-follow.js";
 import {fill, jobForm} from "./jobs-form.js";
 import {refused} from "../refused.js";
@@ -16,16 +18,38 @@ const IDLE_TICKS = 5;
 
 /** Why nothing can be measured now, and what to do. */
 function standing(ready) {
-  if (ready === null || ready.ready) return null;
-  return notice("bad", element("p", {}, element("strong", {}, "A job sent now would not be measured.")), ...ready.reasons.map((reason) => element("p", {}, `${reason.message} ${reason.next_action}`)));
+  if (ready === null || ready.ready) return [];
+  return [notice("bad", element("p", {}, element("strong", {}, "A job sent now would not be measured.")), ...ready.reasons.map((reason) => element("p", {}, `${sentence(reason.message)} ${sentence(reason.next_action)}`)))];
+}
+
+/** What /readyz says; null where it says nothing: a form without it is as good, since the answer to the job says the same. */
+async function readinessOf(signal) {
+  try {
+    const said = await readiness({signal});
+    return Array.isArray(said.reasons) ? said : null;
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    return null;
+  }
 }
 
 async function facts(signal) {
-  const [devices, kernels, ready] = await Promise.all([get("/api/v1/devices", {signal}), get("/api/v1/kernels", {signal}), readiness({signal}).catch((error) => {
-    if (error.name === "AbortError") throw error;
-    return null; // a form without it is as good; the answer to the job says the same
-  })]);
+  const [devices, kernels, ready] = await Promise.all([get("/api/v1/devices", {signal}), get("/api/v1/kernels", {signal}), readinessOf(signal)]);
   return {devices: devices.items.filter((device) => device.source !== "imported"), kernels: kernels.items.filter((unit) => unit.kind === "kernel"), ready, names: new Map(devices.items.map((device) => [device.id, device.name]))};
+}
+
+/** Keeps what is said of readiness true for as long as nothing can be measured. ready(): it can be now, and devices may have come. Gives {box, read()}. */
+function readinessNotice(known, signal, ready) {
+  const box = element("div", {role: "status"}, ...standing(known.ready));
+  return {box, async read() {
+    if (known.ready === null || known.ready.ready) return;
+    const said = await readinessOf(signal);
+    if (said === null || JSON.stringify(said) === JSON.stringify(known.ready)) return;
+    if (said.ready) Object.assign(known, await facts(signal));
+    known.ready = said;
+    box.replaceChildren(...standing(said));
+    if (said.ready) ready();
+  }};
 }
 
 export async function show(root, params, shell) {
@@ -39,15 +63,23 @@ export async function show(root, params, shell) {
 
   const again = () => { ticks = 0; }; // the list is read at the next tick: one of its jobs has changed
   const choose = async (id, focus = true) => {
-    followed = follow(id, {names: known.names, titles, shell, anew, changed: again});
+    const mine = follow(id, {names: known.names, titles, shell, anew, changed: again});
+    followed = mine;
     shell.setParameter("job", id);
-    list.mark(id);
-    panel.replaceChildren(followed.box);
-    if (focus) followed.title.focus();
-    await followed.tick().catch((error) => {
-      if (error.status === 404) followed = null;
-      panel.replaceChildren(element("h2", {}, `Job ${id}`), refused(error, () => choose(id)));
-    });
+    list?.mark(id);
+    panel.replaceChildren(mine.box);
+    if (focus) mine.title.focus();
+    await readFollowed(mine).catch(() => {}); // told in its box; the next tick reads it again
+  };
+  const readFollowed = async (mine) => {
+    try {
+      await mine.tick();
+    } catch (error) {
+      if (error.status !== 404) throw error;
+      if (followed !== mine) return;
+      followed = null;
+      panel.replaceChildren(element("h2", {}, `Job ${mine.id}`), refused(error, () => choose(mine.id)));
+    }
   };
   const build = () => formPlace.replaceChildren(jobForm({...known, shell, started: (job) => {
     again();
@@ -59,36 +91,37 @@ export async function show(root, params, shell) {
     formPlace.querySelector("h2").focus();
   };
   const context = {names: known.names, all: titles.size, shell, choose};
-  const listed = async (state) => {
+  let state = STATES.includes(params.get("state")) ? params.get("state") : "";
+  const relist = region(shell, listPlace, async () => {
     const made = jobList(state, context);
     await made.read();
-    list = made;
-    list.mark(followed?.id ?? null);
-    listPlace.replaceChildren(list.box);
-  };
-  const relist = (state) => listed(state).catch((error) => listPlace.replaceChildren(refused(error, () => relist(state))));
-  const wanted = STATES.includes(params.get("state")) ? params.get("state") : "";
-  const filter = stateFilter(wanted, async (state) => {
-    shell.setParameter("state", state);
-    await relist(state);
+    return {nodes: [made.box], shown: () => {
+      list = made;
+      list.mark(followed?.id ?? null);
+    }};
   });
-  await listed(wanted);
+  const filter = stateFilter(state, async (wanted) => {
+    state = wanted;
+    shell.setParameter("state", state);
+    await relist();
+  });
+  const readinessNow = readinessNotice(known, shell.signal, () => { if (!formPlace.contains(document.activeElement)) build(); });
+  await relist();
   build();
-  root.replaceChildren(...[
+  root.replaceChildren(
     element("header", {class: "jobs-head"}, element("h1", {}, "Jobs"), element("a", {href: shell.link("import")}, "Import files of another measurement")),
-    standing(known.ready),
+    readinessNow.box,
     denied,
     element("div", {class: "jobs"}, panel, formPlace,
-      element("section", {class: "list-side", "aria-labelledby": "jobs-title"}, element("div", {class: "list-head"}, element("h2", {id: "jobs-title"}, "All jobs"), filter), listPlace)),
-  ].filter(Boolean));
+      element("section", {class: "list-side", "aria-labelledby": "jobs-title"}, element("div", {class: "list-head"}, element("h2", {id: "jobs-title"}, "All jobs"), filter), listPlace)));
   if (params.get("job")) await choose(params.get("job"), false);
   shell.every(TICK_MS, async () => {
     try {
-      if (followed) await followed.tick();
-      if (ticks++ % (list.anyOpen() || followed?.isOpen() ? OPEN_TICKS : IDLE_TICKS) === 0) await list.read();
+      if (followed) await readFollowed(followed);
+      if (ticks++ % (list?.anyOpen() || followed?.isOpen() ? OPEN_TICKS : IDLE_TICKS) === 0) await Promise.all([list?.read(), readinessNow.read()]);
       denied.replaceChildren();
     } catch (error) {
-      if (error.status === 401 && !denied.hasChildNodes()) denied.replaceChildren(refused(error, () => denied.replaceChildren()));
+      if (error.status === 401 && !root.querySelector("form.token")) denied.replaceChildren(refused(error, () => denied.replaceChildren()));
       throw error;
     }
   });

@@ -29,9 +29,12 @@ function already(note, trend) {
   return others.length === 0 ? null : element("p", {class: "hint"}, `This run's note accepts already: ${others.map((item) => `${item.kernel} ${item.state}`).join(", ")}. That stays.`);
 }
 
-/** Asks from which run on, and why; done() is called when it is stored. */
-export async function acceptForm(shell, point, trend, place, done) {
-  const close = button("Not now", () => place.replaceChildren(), {class: "quiet"});
+/** Asks from which run on, and why; done(run) is called when it is stored, left() when it is not to be: the focus is theirs to place. */
+export async function acceptForm(shell, point, trend, place, done, left) {
+  const close = button("Not now", () => {
+    place.replaceChildren();
+    left();
+  }, {class: "quiet"});
   const title = element("h2", {tabindex: "-1"}, `Accept the change of ${point.day} UTC`);
   const body = element("div", {});
   place.replaceChildren(element("section", {class: "accept", "aria-label": "Accept a change"}, title,
@@ -55,30 +58,36 @@ export async function acceptForm(shell, point, trend, place, done) {
 const joined = (read, written, before) => (written === before || written === read ? read : [read, written].filter(Boolean).join("\n"));
 
 function form(shell, runs, trend, body, close, done) {
-  const which = chooser("run", runs.map((run) => [run.id, `run ${run.id}, ${momentText(run.date)}`]), runs[0].id);
+  const which = chooser("run", runs.map((run) => [run.id, `run ${run.id}, ${run.source === "measured" ? "" : `${run.source}, `}${momentText(run.date)}`]), runs[0].id);
   const text = element("textarea", {name: "text", rows: "3", maxlength: "4096", dir: "auto"});
   const told = element("div", {class: "accept-said", role: "status"}); // outside of the form, since a token's form may be in it
-  const save = element("button", {class: "primary", disabled: true}, "Accept from this run on");
+  const save = element("button", {class: "primary"}, "Accept from this run on");
+  let ready = false; // told by aria-disabled: what is disabled loses the focus
+  const enable = (on) => {
+    ready = on;
+    if (on) save.removeAttribute("aria-disabled");
+    else save.setAttribute("aria-disabled", "true");
+  };
   const made = element("form", {class: "accept-form"}, field("From which run on", which), field("Note", text), element("div", {class: "buttons"}, save, close));
   let current = null;
   let before = "";
   const load = async (...above) => {
     current = null;
-    save.disabled = true;
+    enable(false);
     try {
       const loaded = await api.getTagged(noteOf(which.value), shell);
       text.value = joined(loaded.body.text, text.value, before);
       before = loaded.body.text;
       current = loaded;
-      save.disabled = false;
+      enable(true);
       told.replaceChildren(...[...above, already(loaded.body, trend)].filter(Boolean));
     } catch (error) {
       if (error.name !== "AbortError") told.replaceChildren(...above, refused(error, () => load(...above)));
     }
   };
   const put = async () => {
-    if (current === null || save.disabled) return;
-    save.disabled = true;
+    if (current === null || !ready) return;
+    enable(false);
     const {body: note, etag} = current;
     const accepted = accepts(note, trend) ? note.accepted : [...note.accepted, {kernel: trend.kernel, state: trend.state}];
     try {
@@ -86,7 +95,7 @@ function form(shell, runs, trend, body, close, done) {
       done(which.value);
     } catch (error) {
       if (error.name === "AbortError") return;
-      save.disabled = false;
+      enable(true);
       if (error.status === 412) await load(notice(null, element("p", {}, "Somebody else wrote this run's note meanwhile. Their words have been added above yours; look at them, then accept again.")));
       else {
         told.replaceChildren(refused(error, put));
@@ -103,11 +112,18 @@ function form(shell, runs, trend, body, close, done) {
   load();
 }
 
+/** What marks the runs of a day, where one mark is true of them all; null else. */
+function markOfDay(trend, day) {
+  const words = new Set(trend.points.filter((point) => point.day === day).map((point) => point.foreign));
+  const [first] = words;
+  return words.size === 1 && ["imported", "replayed"].includes(first) ? element("span", {class: "mark"}, first) : null;
+}
+
 /** The accepted changes of the trend with the notes that accepted them, newest first; null where there is none. */
 export function acceptedList(shell, trend) {
   if (trend.accepted.length === 0) return null;
   const items = trend.accepted.toReversed().map(({run, day, note, principal}) => element("li", {}, element("span", {class: "when"}, `${day} UTC`),
     element("span", {class: "note-text"}, note === "" ? element("span", {class: "hint"}, "without a word") : bdi(note)),
-    element("span", {class: "hint"}, element("a", {href: shell.link("run", {run})}, `run ${run}`), ", by ", bdi(principal))));
+    element("span", {class: "hint"}, element("a", {href: shell.link("run", {run})}, `run ${run}`), " ", markOfDay(trend, day) ?? "", ", by ", bdi(principal))));
   return element("section", {class: "accepted"}, element("h2", {}, "Accepted changes"), element("ul", {class: "note-list"}, ...items));
 }

@@ -153,6 +153,7 @@ function interact(svg, drawn, px, py, of, choose) {
     if (i >= 0 && i !== chosen) pick(i, false);
   });
   layer.addEventListener("keydown", (event) => {
+    if (event.altKey || event.ctrlKey || event.metaKey) return; // the browser's own, as back is
     const i = groups.indexOf(document.activeElement);
     const to = {ArrowRight: i + 1, ArrowUp: i + 1, ArrowLeft: i - 1, ArrowDown: i - 1, Home: 0, End: groups.length - 1}[event.key];
     if (i < 0 || to === undefined) return;
@@ -170,7 +171,7 @@ function interact(svg, drawn, px, py, of, choose) {
   };
   svg.addEventListener("pointermove", point);
   svg.addEventListener("pointerdown", point);
-  return {chooseIndex: (index) => { const i = drawn.findIndex((item) => item.index === index); if (i >= 0) pick(i, false); }};
+  return {chooseIndex: (index, focus = false) => { const i = drawn.findIndex((item) => item.index === index); if (i >= 0) pick(i, focus); }};
 }
 
 /** {svg, chooseIndex, rules, shortened}; null where no point has a value. of: quantity() of the metric. */

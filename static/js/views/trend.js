@@ -2,7 +2,7 @@
 import * as api from "../api.js";
 import {element, svgElement} from "../dom.js";
 import {bdi, button, definitions, empty, notice} from "../parts.js";
-import {SIZES, SOURCES, SUITES, chooser, dayInput, deviceLabel, distinct, field, foreign, foreignWords, knownDevices, nothingYet, read, region, suggested, watch} from "./filters.js";
+import {SIZES, SOURCES, SUITES, anyRun, chooser, dayInput, deviceLabel, distinct, field, focusOn, foreign, foreignWords, knownDevices, nothingYet, read, region, suggested, watch} from "./filters.js";
 import {acceptForm, acceptedList} from "./trend-accept.js";
 import {SHAPES, trendChart} from "./trend-chart.js";
 import {trendKey, trendTable} from "./trend-table.js";
@@ -103,7 +103,7 @@ function detail(shell, point, of, accept) {
       ["its middle", `${exact(point.band.median, of)} (${point.band.runs} runs)`],
       ["against it", change(point.median, point.band.median)]])]);
   return [element("h2", {}, `${point.day} UTC`), facts, element("p", {class: "advice"}, verdict(point)),
-    element("div", {class: "buttons"}, element("a", {class: "button", href: shell.link("run", {run: point.newest_run})}, `Newest run: ${point.newest_run}`),
+    element("div", {class: "buttons"}, element("a", {class: "button", href: shell.link("run", {run: point.newest_run})}, `Newest run: ${point.newest_run}`), point.foreign === null ? "" : element("span", {class: "mark"}, point.foreign),
       point.outside ? button("Accept this change …", () => accept(point)) : "")];
 }
 
@@ -117,7 +117,7 @@ export async function show(root, params, shell) {
   const [devices, {items: catalogue}] = await Promise.all([knownDevices(shell.signal), api.get("/api/v1/kernels", shell)]);
   const title = element("h1", {}, "Trend");
   const head = [title, element("p", {class: "lead"}, "One quantity of one row over days, held against the noise of the runs before it.")];
-  if (devices.length === 0) {
+  if (devices.length === 0 && !await anyRun(shell.signal)) {
     root.replaceChildren(...head, nothingYet(shell));
     return null;
   }
@@ -130,17 +130,17 @@ export async function show(root, params, shell) {
   const formPlace = element("div", {});
   let draw = null;
   const refresh = region(shell, place, async (signal) => {
-    draw = null;
     if (unitsOf !== state.device) await settleDevice(signal);
     const ask = (source) => api.get(api.address("/api/v1/trend", {...state, source}), {signal});
     const trend = await ask(state.source);
     markForeign(trend, await foreign(state.source, (source) => (source === state.source ? trend : ask(source))));
-    shell.title(`${trend.kernel} ${trend.state}, trend`);
-    if (trend.points.length === 0) return nothing(shell, state, trend);
-    const made = body(shell, trend, units, accepted);
-    draw = made.draw;
-    return made.nodes;
-  }, () => draw?.());
+    const made = trend.points.length === 0 ? {nodes: nothing(shell, state, trend), draw: null} : body(shell, trend, units, accepted);
+    return {nodes: made.nodes, shown: () => {
+      draw = made.draw;
+      shell.title(`${trend.kernel} ${trend.state}, trend`);
+      draw?.();
+    }};
+  });
   /** Which rows there are is the device's: a row that the other one does not have is left for one that it may have. */
   async function settleDevice(signal) {
     const [device, first, before] = [state.device, unitsOf === null, unit()];
@@ -155,9 +155,11 @@ export async function show(root, params, shell) {
   }
   async function accepted(point, trend) {
     await acceptForm(shell, point, trend, accepting, async (run) => {
-      accepting.replaceChildren(notice("good", element("p", {role: "status"}, `Accepted from run ${run} on: the band begins anew there.`)));
+      const said = notice("good", element("p", {role: "status"}, `Accepted from run ${run} on: the band begins anew there.`));
+      accepting.replaceChildren(said);
+      focusOn(said);
       await refresh();
-    });
+    }, () => (place.querySelector(".trend-detail button") ?? place.querySelector(".day-button"))?.focus());
   }
   const fill = () => {
     const form = controls(state, devices, units);
@@ -207,10 +209,11 @@ function body(shell, trend, units, accept) {
   const draw = () => {
     const width = Math.floor(place.clientWidth);
     if (width < 50) return;
+    const focused = place.contains(document.activeElement);
     chart = trendChart(trend.points, of, width, (item) => choose(item.index));
     place.replaceChildren(chart ? chart.svg : empty("No value", element("p", {}, `No point has one: ${trend.points[0].why.median}.`)));
     rules.textContent = chart && chart.rules.length > 0 ? `Changes: ${chart.rules.map((rule) => `${rule.x.toISOString().slice(0, 10)} (UTC) to ${rule.text}`).join("; ")}${chart.shortened ? "; only the first day of each driver is marked" : ""}.` : "";
-    chart?.chooseIndex(chosen);
+    chart?.chooseIndex(chosen, focused);
   };
   const table = trendTable(shell, trend.points, of, (point) => {
     choose(trend.points.indexOf(point));
