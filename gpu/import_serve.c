@@ -190,7 +190,8 @@ static int take_request(struct served *s, json_t *request, struct rl_err *err)
     struct rlimit limit = {(rlim_t)memory, (rlim_t)memory};
     if (LIMIT_MEMORY && setrlimit(RLIMIT_AS, &limit) != 0)
         return rl_fail(err, RL_E_INTERNAL, NULL, "the memory limit could not be set");
-    limit = (struct rlimit){(rlim_t)cpu, (rlim_t)cpu};
+    /* the soft limit sends SIGXCPU, which says what happened; where both are equal Linux sends SIGKILL alone */
+    limit = (struct rlimit){(rlim_t)cpu, (rlim_t)cpu + 1};
     if (setrlimit(RLIMIT_CPU, &limit) != 0)
         return rl_fail(err, RL_E_INTERNAL, NULL, "the time limit could not be set");
     alarm((unsigned)wall);

@@ -4,10 +4,12 @@ import importlib.util
 import json
 import os
 import resource
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 from measurelib import KERNELS, clean_environment
@@ -220,8 +222,8 @@ class ByHand(unittest.TestCase):
 class Protocol(unittest.TestCase):
     LIMITS = {"memory_bytes": 512 << 20, "cpu_s": 20, "wall_s": 30}
 
-    def ask(self, request, files=(), raw=None):
-        """The lines of one import, and the exit status. files are paths, from descriptor 4 on."""
+    def ask(self, request, files=(), raw=None, before=None):
+        """The lines of one import, and the exit status. files are paths, from descriptor 4 on; before is called in the process, before the program."""
         ours, theirs = socket.socketpair()
         opened = [os.open(name, os.O_RDONLY) for name in files]
 
@@ -230,6 +232,8 @@ class Protocol(unittest.TestCase):
             high = [os.dup2(fd, 40 + i) for i, fd in enumerate(spare)]
             for i, fd in enumerate(high):
                 os.dup2(fd, 3 + i)
+            if before:
+                before()
 
         process = subprocess.Popen([PROGRAM, "--protocol"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=place,
                                    pass_fds=range(3, 4 + len(opened)), env=clean_environment())
@@ -294,23 +298,39 @@ class Protocol(unittest.TestCase):
                 lines, status = self.ask(None, raw=raw)
                 self.assertEqual((lines[0]["error"]["code"], status), ("measure_protocol", 76))
 
+    def largest(self, file):
+        """Fills file with the largest counter file that is read."""
+        with open(path("long.csv")) as short:
+            head = [line for line in short if line.startswith('"ID"')][0]
+        row = '"{}","41","app","h","kernel_{}","1","7","(256, 1, 1)","(1, 1, 1)","0","9.0","s","dram__bytes.sum","byte","{}"\n'
+        size, number = file.write(head), 0
+        while size < 16 * 1024 * 1024 - 200:
+            size += file.write(row.format(number, number % 500, f"{number:,}"))
+            number += 1
+        file.flush()
+
     def test_16_megabytes(self):
         """The largest file that is read: within the limits of memory and time, and refused by its launches or read whole."""
-        with open(path("long.csv")) as file:
-            head = [line for line in file if line.startswith('"ID"')][0]
-        row = '"{}","41","app","h","kernel_{}","1","7","(256, 1, 1)","(1, 1, 1)","0","9.0","s","dram__bytes.sum","byte","{}"\n'
         with tempfile.NamedTemporaryFile(mode="w", suffix=".csv") as file:
-            size, number = file.write(head), 0
-            while size < 16 * 1024 * 1024 - 200:
-                size += file.write(row.format(number, number % 500, f"{number:,}"))
-                number += 1
-            file.flush()
+            self.largest(file)
             lines, status = self.ask(self.request(["ncu"]), [file.name])
             self.assertIn(lines[-1]["t"], ("result", "error"))
             if lines[-1]["t"] == "error":
                 self.assertEqual(lines[-1]["error"]["code"], "too_large", lines[-1])
             else:
                 self.assertEqual(len(lines[-1]["run"]["kernels"]), 500)
+
+    def test_processor_time_is_limited(self):
+        """By SIGXCPU, which the daemon tells from a crash: not by SIGKILL, as Linux does where the soft limit is the hard one."""
+        request = self.request(["ncu"])
+        request["limits"] = {**self.LIMITS, "cpu_s": 1}
+
+        def used_up():  # a process keeps the time that it has used when it becomes another program
+            while time.process_time() < 1.05:
+                pass
+        with tempfile.NamedTemporaryFile(mode="w", suffix=".csv") as file:
+            self.largest(file)
+            self.assertEqual(self.ask(request, [file.name], before=used_up), ([], -signal.SIGXCPU))
 
     def test_time_is_limited(self):
         request = self.request(["ncu"])
