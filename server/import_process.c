@@ -139,18 +139,32 @@ static void take_line(struct import_process *p, char *text, size_t len)
     p->lines.len = p->line_start; /* read, and not to be kept */
 }
 
-static void take_bytes(struct import_process *p, const char *data, size_t len)
+/* Why so many more bytes of the stream were not kept. */
+static void no_room(struct import_process *p, size_t more)
 {
     struct rl_err err;
+    if (p->lines.len - p->line_start + more > LIMIT_IMPORT_LINE_BYTES)
+        rl_fail(&err, RL_E_TOO_LARGE, NULL,
+                "The imported run's document takes more than %u bytes; import fewer kernels at once.",
+                LIMIT_IMPORT_LINE_BYTES);
+    else if (p->lines.len + more + 1 > LIMIT_IMPORT_STREAM_BYTES)
+        rl_fail(&err, RL_E_TOO_LARGE, NULL,
+                "The imported run takes more than %u bytes with its samples; leave out sample lines, or import fewer "
+                "kernels at once.",
+                LIMIT_IMPORT_STREAM_BYTES);
+    else
+        rl_fail(&err, RL_E_NO_MEMORY, NULL, "No memory for the imported run.");
+    fail_with(p, &err);
+}
+
+static void take_bytes(struct import_process *p, const char *data, size_t len)
+{
     while (len > 0 && !p->failed) {
         const char *newline = memchr(data, '\n', len);
         size_t part = newline != NULL ? (size_t)(newline - data) : len;
         if (p->lines.len - p->line_start + part > LIMIT_IMPORT_LINE_BYTES || rl_buf_add(&p->lines, data, part) != 0 ||
             (newline != NULL && rl_buf_add(&p->lines, "", 1) != 0)) {
-            rl_fail(&err, RL_E_TOO_LARGE, NULL,
-                    "The imported run takes more than %u bytes; import fewer kernels at once.",
-                    LIMIT_IMPORT_LINE_BYTES);
-            fail_with(p, &err);
+            no_room(p, part);
             return;
         }
         data += part + (newline != NULL);

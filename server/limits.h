@@ -39,9 +39,11 @@
 #define LIMIT_VIEWS                   2u            /* tables and CSVs of large runs being made; more wait */
 /* Of a run's document; a larger one is parsed beside the loop. A verification has 61 kB (2026-11-29), and 96 KiB take
  * some 3.5 ms of the loop (run_view.h). */
-#define LIMIT_VIEW_HERE_BYTES  (96u * 1024u)
-#define LIMIT_TRANSCRIPT_BYTES (256u * 1024u) /* the rest is dropped and the drop is said in the text */
-#define LIMIT_STDERR_BYTES     (16u * 1024u)
+#define LIMIT_VIEW_HERE_BYTES    (96u * 1024u)
+#define LIMIT_COMPARE_ROWS       16384u /* of all runs of a side: 413; of its history: older runs are left */
+#define LIMIT_COMPARE_KERNELS    64u    /* named of a comparison: 400. Its different rows: COMPARE_ROWS_MAX, 413 */
+#define LIMIT_TRANSCRIPT_BYTES   (256u * 1024u) /* the rest is dropped and the drop is said in the text */
+#define LIMIT_STDERR_BYTES       (16u * 1024u)
 
 /* Imports. A file has at most IMPORT_FILE_MAX bytes (gpu/import.h), a form two files. */
 #define LIMIT_UPLOAD_BYTES          (33u * 1024u * 1024u) /* the whole multipart body */
@@ -58,8 +60,8 @@
 #define LIMIT_IMPORT_CPU_S          20
 #define LIMIT_IMPORT_WALL_S         30
 #define LIMIT_IMPORT_ANSWER_MS      (LIMIT_IMPORT_WALL_S * 1000 + 15000) /* that a client is kept waiting */
-#define LIMIT_IMPORT_LINE_BYTES     (2u * 1024u * 1024u)                 /* a run's document: 422 */
-#define LIMIT_IMPORT_STREAM_BYTES   (4u * 1024u * 1024u)                 /* document and samples */
+#define LIMIT_IMPORT_LINE_BYTES     (2u * 1024u * 1024u)                 /* a run's document: 413 */
+#define LIMIT_IMPORT_STREAM_BYTES   (4u * 1024u * 1024u)                 /* document and samples: 413 */
 
 /* A job's phases, each from its first progress line; over it the process is ended and the job fails with
  * measure_timeout. */

@@ -379,7 +379,7 @@ class Imports(unittest.TestCase):
                 ("sys.exit(0)", "import_failed", 500), ("os.abort()", "import_failed", 500), ("print('x' * 100000); sys.exit(3)", "import_failed", 500),
                 ("channel.sendall(b'garbage\\n'); time.sleep(60)", "import_failed", 500), ("say('result', 3, run={}); time.sleep(60)", "import_failed", 500),
                 ("say('result', 2, run={})", "import_failed", 500), ("say('result', 2, run=None)", "import_failed", 500), ("say('error', 2, error={'code': 'x'})", "import_failed", 500),
-                ("channel.sendall(b'x' * (3 << 20)); time.sleep(60)", "too_large", 413),
+                ("import resource; resource.setrlimit(resource.RLIMIT_CPU, (1, 2))\nwhile True: pass", "import_timeout", 503),
                 ("say('sample', 2, unit='vector_add', state='warm', launches=1, times_s=[-1]); say('result', 3, run={})", "import_failed", 500),
                 ("say('error', 2, error={'code': 'import_format', 'message': 'a\\x1b[31m\\ud800b', 'next_action': ''})", "import_failed", 500),
                 ("say('error', 2, error={'code': 'import_format', 'message': 'line 3: \\x1b[31m', 'next_action': '', 'field': 'ncu'})", "import_format", 422)):
@@ -390,6 +390,14 @@ class Imports(unittest.TestCase):
                 self.assertNotIn(b"\x1b", answer.body)
                 self.nothing_stored()
                 daemon.wait_for(lambda: not children(daemon), "its end")
+
+    def test_a_run_that_is_too_large(self):
+        for script, words in (("channel.sendall(b'x' * (3 << 20)); time.sleep(60)", ["document", "2097152", "fewer kernels"]),
+                              ("for seq in range(2, 8): say('sample', seq, x='x' * 1000000)\ntime.sleep(60)", ["samples", "4194304", "sample lines"])):
+            with self.subTest(script=script):
+                self.importer(script)
+                self.refused({"record": T4}, {"date": "2026-09-01"}, 413, "too_large", words)
+                self.nothing_stored()
 
     def test_a_run_of_other_files(self):
         run = self.imported({"record": T4}, {"date": "2026-09-01"})
