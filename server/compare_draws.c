@@ -198,16 +198,16 @@ static struct compare_past *past_of(const struct store_draws *draws, const struc
     return past;
 }
 
-int compare_load_history(struct store *store, const struct store_draw *like, const char *source,
+int compare_load_history(struct store *store, const struct store_draw *like, const struct store_side *asked,
                          struct compare_loaded_history *ret, struct rl_err *err)
 {
     struct compare_loaded_history loaded = {0};
-    struct store_side side = {.device = like->device,
-                              .sizes = like->sizes,
-                              .suite = like->suite,
-                              .source = source,
-                              .method_version = like->method_version,
-                              .limit = STORE_DRAWS_MAX};
+    struct store_side side = *asked;
+    side.device = like->device;
+    side.sizes = like->sizes;
+    side.suite = like->suite;
+    side.method_version = like->method_version;
+    side.limit = STORE_DRAWS_MAX;
     if (store_history_draws(store, &side, &loaded.draws, err))
         return -1;
     loaded.arena = rl_arena_new(ARENA_MAX);

@@ -22,9 +22,9 @@ struct compare_loaded_history {
     struct rl_arena *arena;
 };
 /* Draws of the device of `like` in history with its suite, sizes, method and, as compare_past asks, its ECC, MIG and
- * power limit; newest first. A group is runs of one driver, CUDA runtime, source and kind of counting. source: as in
- * struct store_side. */
-int compare_load_history(struct store *store, const struct store_draw *like, const char *source,
+ * power limit; newest first. A group is runs of one driver, CUDA runtime, source and kind of counting. Of asked:
+ * source, kernels, rows_max, fewer_runs. */
+int compare_load_history(struct store *store, const struct store_draw *like, const struct store_side *asked,
                          struct compare_loaded_history *ret, struct rl_err *err);
 void compare_unload_history(struct compare_loaded_history *loaded); /* accepts a zeroed one */
 

@@ -128,8 +128,13 @@ static void add_run(struct gathered *all, const struct compare_run *run, const u
 
 static int too_many(const struct gathered *all, struct rl_err *err)
 {
-    return rl_fail(err, RL_E_TOO_LARGE, NULL, "The runs have more than %d different %s; compare fewer runs.",
-                   COMPARE_ROWS_MAX, all->ceilings ? "ceilings" : "rows (kernels x cache states)");
+    if (all->ceilings)
+        return rl_fail(err, RL_E_TOO_LARGE, NULL, "The runs have more than %d different ceilings; compare fewer runs.",
+                       COMPARE_ROWS_MAX);
+    return rl_fail(err, RL_E_TOO_LARGE, "kernel",
+                   "The runs have more than %d different rows (kernels x cache states); compare fewer runs, or some "
+                   "kernels of them with kernel.",
+                   COMPARE_ROWS_MAX);
 }
 
 int compare_gather(struct gathered *all, const struct chosen *base, const struct chosen *head, struct rl_arena *arena,

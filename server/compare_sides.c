@@ -243,13 +243,18 @@ int compare_choose(const struct compare_side *side, struct rl_arena *arena, stru
 
 bool compare_wants_history(const struct compare_side *base, const struct compare_side *head)
 {
-    size_t eligible[2] = {0, 0};
+    size_t eligible[2] = {0, 0}, draws[2] = {0, 0};
     const struct compare_side *sides[2] = {base, head};
     for (size_t s = 0; s < 2; s++)
-        for (size_t i = 0; i < sides[s]->run_count - sides[s]->unread; i++)
+        for (size_t i = 0; i < sides[s]->run_count - sides[s]->unread; i++) {
             eligible[s] += sides[s]->named || compare_not_eligible(&sides[s]->runs[i]) == NULL;
-    /* Eight a side carry a family of 321 rows; fewer may not carry that of the rows there are. */
-    return eligible[0] < COMPARE_RANK_MIN + 2 || eligible[1] < COMPARE_RANK_MIN + 2;
+            draws[s] += sides[s]->runs[i].draw_count;
+        }
+    /* Eight a side carry a family of 321 rows, nine one of 1215, ten one of COMPARE_ROWS_MAX; fewer may not carry that
+     * of the rows there are, which are no more than the draws of either side. */
+    size_t rows = draws[0] < draws[1] ? draws[0] : draws[1];
+    size_t enough = COMPARE_RANK_MIN + (rows <= 321 ? 2 : rows <= 1215 ? 3 : 4);
+    return eligible[0] < enough || eligible[1] < enough;
 }
 
 /* ---- identity and warnings ---- */

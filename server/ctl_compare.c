@@ -107,6 +107,7 @@ int ctl_compare(struct ctl_http *http, const struct ctl_options *options, struct
     ctl_query(&path, "suite", options->suite);
     ctl_query(&path, "sizes", options->sizes);
     ctl_query(&path, "source", options->source);
+    ctl_query(&path, "kernel", options->kernel);
     if (path.failed) {
         rl_fail(err, RL_E_USAGE, NULL, "The sides are too long.");
         goto out;

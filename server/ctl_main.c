@@ -99,7 +99,9 @@ static const struct option {
     {"outcome", "OUTCOME", RUNS | EXPORT, AT(outcome), "ok, refused, partial or any (default: ok)"},
     {"since", "TIME", RUNS | EXPORT | HISTORY | TREND, AT(since), "RFC 3339 or a date, inclusive"},
     {"until", "TIME", RUNS | EXPORT | HISTORY | TREND, AT(until), "RFC 3339 or a date, exclusive"},
-    {"kernel", "ID", TREND, AT(kernel), "a kernel's or ceiling's id"},
+    {"kernel", "ID", TREND | COMPARE, AT(kernel),
+     "a kernel's or, of trend, ceiling's id; compare: ids with commas between, a comma or backslash of an id after a "
+     "backslash (default: all)"},
     {"metric", "METRIC", TREND, AT(metric),
      "time_s, dram_bytes, dram_per_ask, percent_of_ceiling, or value of a ceiling"},
     {"fail-on", "VERDICT", COMPARE, AT(fail_on), "slower: exit 1 on a regression, 2 when it could not be told"},

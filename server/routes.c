@@ -17,7 +17,7 @@ static const char *const table_params[] = {"state", NULL};
 static const char *const history_params[] = {"device", "source", "since", "until", NULL};
 static const char *const trend_params[] = {"device", "kernel", "state",          "metric", "suite", "sizes", "source",
                                            "driver", "cuda",   "method_version", "since",  "until", NULL};
-static const char *const compare_params[] = {"base", "head", "device", "suite", "sizes", "source", NULL};
+static const char *const compare_params[] = {"base", "head", "device", "suite", "sizes", "source", "kernel", NULL};
 
 #define READS "GET, HEAD, OPTIONS"
 

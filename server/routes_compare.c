@@ -3,21 +3,13 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "server/compare_draws.h"
+#include "server/compare_answer.h"
 #include "server/limits.h"
 #include "server/routes.h"
 
 #define SIDE_CHARACTERS (COMPARE_RUNS_MAX * 24u)
 
-struct asked { /* one side's text, taken apart */
-    const char *label;
-    int64_t runs[COMPARE_RUNS_MAX];
-    size_t run_count;
-    char driver[LIMIT_DRIVER_CHARACTERS + 1], cuda[LIMIT_CUDA_CHARACTERS + 1];
-    struct store_side side;
-};
-
-static int take_run(const char *name, const char *text, size_t len, struct asked *ret, struct rl_err *err)
+static int take_run(const char *name, const char *text, size_t len, struct compare_asked *ret, struct rl_err *err)
 {
     char digits[24];
     if (ret->run_count == COMPARE_RUNS_MAX)
@@ -45,7 +37,7 @@ static int take_version(const char *name, const char *text, size_t len, char *ve
     return 0;
 }
 
-static int take_part(const char *name, const char *part, size_t len, struct asked *ret, struct rl_err *err)
+static int take_part(const char *name, const char *part, size_t len, struct compare_asked *ret, struct rl_err *err)
 {
     if (!strncmp(part, "run:", 4))
         return take_run(name, part + 4, len - 4, ret, err);
@@ -57,7 +49,8 @@ static int take_part(const char *name, const char *part, size_t len, struct aske
                    (int)(len < 64 ? len : 64), part);
 }
 
-static int read_side(const struct http_request *request, const char *name, struct asked *ret, struct rl_err *err)
+static int read_side(const struct http_request *request, const char *name, struct compare_asked *ret,
+                     struct rl_err *err)
 {
     if (route_needed(request, name, SIDE_CHARACTERS, &ret->label, err))
         return -1;
@@ -72,105 +65,78 @@ static int read_side(const struct http_request *request, const char *name, struc
     return 0;
 }
 
-/* What of a query belongs to both sides. */
-struct common {
-    const char *device, *suite, *sizes, *source;
-};
-
-static void fill_side(const struct common *common, struct asked *ret)
+/* The name up to the next comma, copied to *at, which moves on; \\ takes the next byte as it is. Returns what follows
+ * the comma, or NULL at the end. */
+static const char *take_name(const char *text, char **at)
 {
-    ret->side = (struct store_side){.device = common->device,
-                                    .suite = common->suite,
-                                    .sizes = common->sizes,
-                                    .source = common->source,
-                                    .limit = COMPARE_RUNS_MAX + 1, /* one more: whether there are older ones */
-                                    .left_out_limit = COMPARE_RUNS_MAX};
-    if (ret->run_count) {
-        ret->side.runs = ret->runs;
-        ret->side.run_count = ret->run_count;
-    } else {
-        ret->side.driver = ret->driver;
-        ret->side.cuda = ret->cuda[0] ? ret->cuda : NULL;
+    for (; *text && *text != ','; text++) {
+        if (*text == '\\' && text[1])
+            text++;
+        *(*at)++ = *text;
     }
+    *(*at)++ = '\0';
+    return *text ? text + 1 : NULL;
 }
 
-/* A driver's runs are those of the device, suite and sizes that the query names, else of the runs on the other side. */
-static int complete(struct common *common, const struct compare_loaded *named, struct rl_err *err)
+static int read_kernels(const struct http_request *request, struct compare_question *ret, struct rl_err *err)
 {
-    const struct store_draw *first = named && named->draws.count ? &named->draws.draws[0] : NULL;
-    if (!common->device && first)
-        common->device = first->device;
-    if (!common->sizes)
-        common->sizes = first ? first->sizes : "course";
-    if (!common->suite && first)
-        common->suite = first->suite;
-    if (!common->device)
-        return rl_fail(err, RL_E_BAD_FIELD, "device", "device is missing: a driver's runs are those of one device");
-    return 0;
-}
-
-static int load(struct store *store, struct common common, struct asked asked[2], struct compare_loaded ret[2],
-                struct rl_err *err)
-{
-    const struct compare_loaded *named = NULL;
-    for (int i = 0; i < 2; i++) {
-        if (asked[i].run_count == 0)
-            continue;
-        fill_side(&common, &asked[i]);
-        if (compare_load(store, &asked[i].side, asked[i].label, &ret[i], err))
-            return -1;
-        named = &ret[i];
-    }
-    for (int i = 0; i < 2; i++) {
-        if (asked[i].run_count)
-            continue;
-        if (complete(&common, named, err))
-            return -1;
-        fill_side(&common, &asked[i]);
-        if (compare_load(store, &asked[i].side, asked[i].label, &ret[i], err))
-            return -1;
+    const char *rest = http_param(request, "kernel");
+    char *at = rest ? rl_arena_alloc(ret->arena, strlen(rest) + 1) : NULL;
+    if (rest && !at)
+        return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a comparison");
+    while (rest) {
+        const char *name = at;
+        if (ret->kernel_count == LIMIT_COMPARE_KERNELS)
+            return rl_fail(err, RL_E_BAD_FIELD, "kernel", "kernel has more than %u names", LIMIT_COMPARE_KERNELS);
+        rest = take_name(rest, &at);
+        size_t len = strlen(name);
+        if (len < 1 || len > LIMIT_UNIT_BYTES)
+            return rl_fail(err, RL_E_BAD_FIELD, "kernel", "kernel has a name of %zu bytes; 1 to %u are taken", len,
+                           LIMIT_UNIT_BYTES);
+        for (size_t i = 0; i < ret->kernel_count; i++)
+            if (!strcmp(ret->kernels[i], name))
+                return rl_fail(err, RL_E_BAD_FIELD, "kernel", "kernel names '%.64s' twice", name);
+        ret->kernels[ret->kernel_count++] = name;
     }
     return 0;
 }
 
-static int judge(struct store *store, const char *source, const struct compare_loaded sides[2],
-                 struct http_answer *answer, struct rl_err *err)
+static int read_question(const struct http_request *request, struct compare_question *ret, struct rl_err *err)
 {
-    struct compare_loaded_history history = {0};
-    struct compare_result *result = NULL;
-    int rc = -1;
+    return read_side(request, "base", &ret->sides[0], err) || read_side(request, "head", &ret->sides[1], err) ||
+                   route_word(request, "device", LIMIT_DEVICE_CHARACTERS, &ret->device, err) ||
+                   route_one_of(request, "suite", ROUTE_SUITES, &ret->suite, err) ||
+                   route_one_of(request, "sizes", ROUTE_SIZES, &ret->sizes, err) ||
+                   route_one_of(request, "source", "measured|replayed|imported|any", &ret->source, err) ||
+                   read_kernels(request, ret, err)
+               ? -1
+               : 0;
+}
 
-    if (sides[0].draws.count && compare_wants_history(&sides[0].side, &sides[1].side) &&
-        compare_load_history(store, &sides[0].draws.draws[0], source, &history, err))
-        goto out;
-    if (compare_judge(&sides[0].side, &sides[1].side, history.arena ? &history.history : NULL, &result, err))
-        goto out;
-    rc = route_json(answer, 200, compare_to_json(result), err);
-out:
-    compare_free(result);
-    compare_unload_history(&history);
-    return rc;
+/* The request's texts do not live as long as an answer that waits. */
+static int keep_texts(struct compare_question *question, struct rl_err *err)
+{
+    const char **texts[] = {&question->sides[0].label, &question->sides[1].label, &question->device,
+                            &question->suite,          &question->sizes,          &question->source};
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        if (*texts[i] && !(*texts[i] = rl_arena_strdup(question->arena, *texts[i])))
+            return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a comparison");
+    return 0;
 }
 
 int compare_route_get(struct routes *routes, const struct http_request *request, struct http_answer *answer,
                       struct rl_err *err)
 {
-    struct asked asked[2] = {0};
-    struct compare_loaded sides[2] = {0};
-    struct common common = {0};
-    int rc = -1;
-
-    if (read_side(request, "base", &asked[0], err) || read_side(request, "head", &asked[1], err) ||
-        route_word(request, "device", LIMIT_DEVICE_CHARACTERS, &common.device, err) ||
-        route_one_of(request, "suite", ROUTE_SUITES, &common.suite, err) ||
-        route_one_of(request, "sizes", ROUTE_SIZES, &common.sizes, err) ||
-        route_one_of(request, "source", "measured|replayed|imported|any", &common.source, err))
+    struct compare_question *question;
+    struct rl_arena *arena = rl_arena_new(COMPARE_QUESTION_BYTES);
+    if (!arena || !(question = rl_arena_alloc(arena, sizeof(*question)))) {
+        rl_arena_free(arena);
+        return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a comparison");
+    }
+    question->arena = arena;
+    if (read_question(request, question, err) || keep_texts(question, err)) {
+        rl_arena_free(arena);
         return -1;
-    if (load(routes->store, common, asked, sides, err) || judge(routes->store, common.source, sides, answer, err))
-        goto out;
-    rc = 0;
-out:
-    compare_unload(&sides[0]);
-    compare_unload(&sides[1]);
-    return rc;
+    }
+    return compare_answer(routes, question, answer, err);
 }

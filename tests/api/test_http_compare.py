@@ -1,7 +1,9 @@
-"""Comparisons over HTTP: both kinds of sides, verdicts of runs whose times are known, and sides that make no sense."""
+"""Comparisons over HTTP: both kinds of sides, verdicts of runs whose times are known, large imports, and sides that make no sense."""
 import unittest
+import urllib.parse
 
 import varied
+from test_http_imports import form, lines, parts_of
 
 OLD, NEW = "580.1", "590.2"
 SPREAD = [1e-3 * (1 + 0.0003 * step) for step in (0, 3, 1, 4, 2, 5, 1.5, 3.5)]
@@ -133,6 +135,78 @@ class Compare(unittest.TestCase):
                 ("base=%s&head=%s&limit=3" % (good, good), 400, "unknown_field", "limit")):
             answer = self.get("/api/v1/compare?" + query)
             self.assertEqual((answer.status, answer.code, answer.json["error"].get("field")), (status, code, field), (query, answer.body))
+
+
+class LargeImports(unittest.TestCase):
+    """Runs of as many kernels as an import may have, and with long names."""
+    ODD = ["void sum<float, 4>(int)", "back\\slash", "é & 100 %?#+="]
+
+    @classmethod
+    def setUpClass(cls):
+        cls.site = varied.Varied()
+        cls.addClassCleanup(cls.site.close)
+        cls.get = cls.site.daemon.get
+        cls.first = cls.imported(["first%d" % i for i in range(509)] + cls.ODD, 1)
+        cls.others = [cls.imported(["other%d_%d" % (n, i) for i in range(512)], 1) for n in range(4)]
+
+    @classmethod
+    def imported(cls, names, ms, day=1):
+        files = {"timings": lines(*({"kernel": name, "ms": ms} for name in names))}
+        kind, body = form(parts_of(files, {"device": "Tesla T4", "driver": "560.35.03", "cuda": "12.6", "date": "2026-09-%02d" % day}))
+        answer = cls.site.daemon.request("POST", "/api/v1/imports", body, {"Content-Type": kind})
+        if answer.status != 201:
+            raise AssertionError(answer.body)
+        return answer.json["id"]
+
+    @staticmethod
+    def kernels(*names):
+        return "&kernel=" + urllib.parse.quote(",".join(name.replace("\\", "\\\\").replace(",", "\\,") for name in names), safe="")
+
+    def address(self, base, head, more=""):
+        return "/api/v1/compare?base=%s&head=%s%s" % (*(",".join("run:" + run for run in side) for side in (base, head)), more)
+
+    def test_any_two_runs(self):
+        answer = self.site.ok(self.address([self.first], self.others[:1]))
+        self.assertEqual(len(answer["rows"]), 1024)
+        self.assertEqual((answer["time_verdicts"]["missing_base"], answer["time_verdicts"]["missing_head"]), (512, 512))
+        self.assertEqual(answer["outcome"], "undecided")
+
+    def test_more_rows_than_are_judged_say_what_to_do(self):
+        five = self.address([self.first, *self.others[:2]], self.others[2:])
+        answer = self.get(five)
+        self.assertEqual((answer.status, answer.code, answer.json["error"]["field"]), (413, "too_large", "kernel"))
+        self.assertIn("more than 2048 different rows", answer.json["error"]["message"])
+        answer = self.site.ok(five + self.kernels("first3", "other3_511"))
+        self.assertEqual([(row["kernel"], row["time_verdict"]) for row in answer["rows"]], [("first3", "missing_head"), ("other3_511", "missing_base")])
+
+    def test_kernels_of_any_name(self):
+        second = self.imported(["first%d" % i for i in range(509)] + self.ODD, 1.5, day=2)
+        answer = self.site.ok(self.address([self.first], [second], self.kernels(*self.ODD)))
+        self.assertEqual([row["kernel"] for row in answer["rows"]], sorted(self.ODD, key=str.encode))
+        for name in self.ODD:
+            row, = self.site.ok(self.address([self.first], [second], self.kernels(name)))["rows"]
+            self.assertEqual(row["kernel"], name)
+            self.assertAlmostEqual(row["time_s"]["ratio"], 1.5, places=6)
+        all_of_them = self.site.ok(self.address([self.first], [second]))
+        self.assertEqual({row["kernel"] for row in all_of_them["rows"]}, {"first%d" % i for i in range(509)} | set(self.ODD))
+
+    def test_kernels_that_make_no_sense(self):
+        for kernels, status, code in (("", 400, "bad_field"), ("first1,", 400, "bad_field"), (",first1", 400, "bad_field"), ("first1,first1", 400, "bad_field"),
+                                      ("x" * 1025, 400, "bad_field"), (",".join("first%d" % i for i in range(65)), 400, "bad_field"), ("absent", 404, "not_found"),
+                                      ("first1,absent", 404, "not_found")):
+            answer = self.get(self.address([self.first], self.others[:1], "&kernel=" + kernels))
+            self.assertEqual((answer.status, answer.code, answer.json["error"]["field"]), (status, code, "kernel"), (kernels, answer.body))
+        answer = self.site.ok(self.address([self.first], self.others[:1], "&kernel=" + ",".join("first%d" % i for i in range(64))))
+        self.assertEqual(len(answer["rows"]), 64)
+
+    def test_long_names(self):
+        names = ["%04d" % i + "é" * 3498 for i in range(100)]
+        runs = [self.imported(names, 1 + 0.001 * day, day) for day in range(3, 15)]
+        answer = self.site.ok(self.address(runs[:6], runs[6:]))
+        self.assertEqual({row["kernel"] for row in answer["rows"]}, set(names))
+        for row in answer["rows"]:
+            self.assertIn("Time of %sé" % row["kernel"][:4], row["time_s"]["sentence"])
+            self.assertLess(len(row["time_s"]["sentence"]), 500)
 
 
 if __name__ == "__main__":

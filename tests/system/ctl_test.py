@@ -169,7 +169,7 @@ class Commands(Ctl):
                 (["jobs", "--wait"], 64, "no option --wait"), (["jobs", "1"], 64, "no argument"), (["frob"], 64, "frob"),
                 (["jobs", "--limit", "0"], 64, "limit"), (["jobs", "--frob"], 64, "--frob"), (["jobs", "-x"], 64, "-x"),
                 (["runs", "--since", "yesterday"], 64, "since"),
-                (["compare", "run:1"], 64, "two sides"), (["compare", "run:1", "run:2", "run:3"], 64, "one word too many"), (["compare", "run:1", "run:2"], 66, "no run 1"),
+                (["compare", "run:1"], 64, "two sides"), (["compare", "run:1", "run:2", "run:3"], 64, "one word too many"), (["compare", "run:1", "run:2"], 66, "no run 1"), (["compare", "run:1", "run:2", "--kernel", "a\\,b"], 66, "no run has a kernel 'a,b'"),
                 (["compare", "run:1", "new"], 64, "head"), (["compare", "run:1", "run:2", "--fail-on", "faster"], 64, "faster"), (["show", "1", "2"], 64, "one word too many"),
                 (["trend", "--device", "x"], 64, "--kernel"), (["trend", "--device", "x", "--kernel", "y"], 66, '"y"'), (["note", "9"], 66, "no run 9"),
                 (["note", "1", "--accept", "a:warm"], 64, "--text"), (["note", "1", "--text", "t", "--accept", "a"], 64, "KERNEL:STATE"),

@@ -1,0 +1,180 @@
+/* See compare_answer.h. */
+#include "server/compare_answer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/compare_draws.h"
+
+struct comparison {
+    struct store *store;
+    struct compare_question *question;
+    bool loaded;
+    struct compare_loaded sides[2];
+    struct compare_loaded_history history;
+    char *text; /* the answer */
+    int rc;
+    struct rl_err err; /* when rc is -1 */
+};
+
+/* ---- reading ---- */
+
+/* What of a question belongs to both sides. */
+struct common {
+    const char *device, *suite, *sizes, *source;
+};
+
+static struct store_side side_of(const struct compare_question *question, const struct common *common,
+                                 const struct compare_asked *asked)
+{
+    struct store_side side = {.device = common->device,
+                              .suite = common->suite,
+                              .sizes = common->sizes,
+                              .source = common->source,
+                              .limit = COMPARE_RUNS_MAX + 1, /* one more: whether there are older ones */
+                              .left_out_limit = COMPARE_RUNS_MAX,
+                              .kernels = question->kernels,
+                              .kernel_count = question->kernel_count,
+                              .rows_max = LIMIT_COMPARE_ROWS};
+    if (asked->run_count) {
+        side.runs = asked->runs;
+        side.run_count = asked->run_count;
+    } else {
+        side.driver = asked->driver;
+        side.cuda = asked->cuda[0] ? asked->cuda : NULL;
+    }
+    return side;
+}
+
+/* A driver's runs are those of the device, suite and sizes that the query names, else of the runs on the other side. */
+static int complete(struct common *common, const struct compare_loaded *named, struct rl_err *err)
+{
+    const struct store_draw *first = named && named->draws.count ? &named->draws.draws[0] : NULL;
+    if (!common->device && first)
+        common->device = first->device;
+    if (!common->sizes)
+        common->sizes = first ? first->sizes : "course";
+    if (!common->suite && first)
+        common->suite = first->suite;
+    if (!common->device)
+        return rl_fail(err, RL_E_BAD_FIELD, "device", "device is missing: a driver's runs are those of one device");
+    return 0;
+}
+
+static int load_side(struct comparison *c, const struct common *common, int i, struct rl_err *err)
+{
+    const struct compare_asked *asked = &c->question->sides[i];
+    struct store_side side = side_of(c->question, common, asked);
+    if (compare_load(c->store, &side, asked->label, &c->sides[i], err) == 0)
+        return 0;
+    if (err->code == RL_E_TOO_LARGE)
+        rl_wrap(err, i ? "head" : "base");
+    return -1;
+}
+
+static int load_sides(struct comparison *c, struct common common, struct rl_err *err)
+{
+    const struct compare_asked *asked = c->question->sides;
+    const struct compare_loaded *named = NULL;
+    for (int i = 0; i < 2; i++) {
+        if (asked[i].run_count == 0)
+            continue;
+        if (load_side(c, &common, i, err))
+            return -1;
+        named = &c->sides[i];
+    }
+    for (int i = 0; i < 2; i++)
+        if (asked[i].run_count == 0 && (complete(&common, named, err) || load_side(c, &common, i, err)))
+            return -1;
+    return 0;
+}
+
+static int load(struct comparison *c, struct rl_err *err)
+{
+    const struct compare_question *question = c->question;
+    struct common common = {question->device, question->suite, question->sizes, question->source};
+    const struct store_draws *base = &c->sides[0].draws;
+    c->loaded = true;
+    if (load_sides(c, common, err))
+        return -1;
+    if (base->count == 0 || !compare_wants_history(&c->sides[0].side, &c->sides[1].side))
+        return 0;
+    struct store_side history = {.source = question->source,
+                                 .kernels = question->kernels,
+                                 .kernel_count = question->kernel_count,
+                                 .rows_max = LIMIT_COMPARE_ROWS,
+                                 .fewer_runs = true};
+    return compare_load_history(c->store, &base->draws[0], &history, &c->history, err);
+}
+
+static void unload(struct comparison *c)
+{
+    compare_unload(&c->sides[0]);
+    compare_unload(&c->sides[1]);
+    compare_unload_history(&c->history);
+    c->loaded = false;
+}
+
+/* ---- making: pure ---- */
+
+static int judge(struct comparison *c, struct rl_err *err)
+{
+    struct compare_result *result = NULL;
+    if (compare_judge(&c->sides[0].side, &c->sides[1].side, c->history.arena ? &c->history.history : NULL, &result,
+                      err))
+        return -1;
+    json_t *json = compare_to_json(result);
+    c->text = json ? json_dumps(json, JSON_COMPACT) : NULL;
+    json_decref(json);
+    compare_free(result);
+    return c->text ? 0 : rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a comparison's answer");
+}
+
+static void make(void *arg)
+{
+    struct comparison *c = arg;
+    c->rc = judge(c, &c->err);
+    unload(c);
+}
+
+/* ---- as an answer ---- */
+
+static void comparison_free(void *arg)
+{
+    struct comparison *c = arg;
+    unload(c);
+    free(c->text);
+    rl_arena_free(c->question->arena);
+    free(c);
+}
+
+static int answer_text(void *arg, struct http_answer *answer, struct rl_err *err)
+{
+    struct comparison *c = arg;
+    if (c->rc) {
+        *err = c->err;
+        return -1;
+    }
+    rl_buf_puts(&answer->body, c->text);
+    rl_buf_puts(&answer->body, "\n");
+    answer->status = 200;
+    return 0;
+}
+
+int compare_answer(const struct routes *routes, struct compare_question *question, struct http_answer *answer,
+                   struct rl_err *err)
+{
+    struct comparison *c = calloc(1, sizeof(*c));
+    if (!c) {
+        rl_arena_free(question->arena);
+        return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a comparison");
+    }
+    *c = (struct comparison){.store = routes->store, .question = question};
+    int rc = load(c, err);
+    if (rc == 0) {
+        make(c);
+        rc = answer_text(c, answer, err);
+    }
+    comparison_free(c);
+    return rc;
+}

@@ -1,0 +1,30 @@
+/* From a question about two sides to its answer: reads the runs, has them judged (compare.h), writes the verdicts. */
+#ifndef SERVER_COMPARE_ANSWER_H
+#define SERVER_COMPARE_ANSWER_H
+
+#include "server/compare.h"
+#include "server/limits.h"
+#include "server/routes.h"
+
+#define COMPARE_QUESTION_BYTES (32u * 1024u) /* a question with its texts, which came in an address */
+
+struct compare_asked { /* one side: runs, or else a driver */
+    const char *label; /* as asked */
+    int64_t runs[COMPARE_RUNS_MAX];
+    size_t run_count;
+    char driver[LIMIT_DRIVER_CHARACTERS + 1], cuda[LIMIT_CUDA_CHARACTERS + 1]; /* "": not asked for */
+};
+struct compare_question {
+    struct compare_asked sides[2];               /* base, head */
+    const char *device, *suite, *sizes, *source; /* NULL: not asked for */
+    const char *kernels[LIMIT_COMPARE_KERNELS];  /* none: all */
+    size_t kernel_count;
+    struct rl_arena *arena; /* holds it all */
+};
+
+/* Takes the question over, also on -1: RL_E_NOT_FOUND, RL_E_BAD_FIELD, RL_E_TOO_LARGE above LIMIT_COMPARE_ROWS of a
+ * side or COMPARE_ROWS_MAX. */
+int compare_answer(const struct routes *routes, struct compare_question *question, struct http_answer *answer,
+                   struct rl_err *err);
+
+#endif
