@@ -132,7 +132,7 @@ const struct import_metric *import_metric_find(const char *name);
 int import_unit_scale(enum import_unit kind, const char *unit, double *ret);
 const char *import_unit_expected(enum import_unit kind); /* "byte, Kbyte, Mbyte, …" */
 
-/* ---- the counter file (import_ncu.c, import_launches.c, import_refuse.c) ---- */
+/* ---- the counter file (import_ncu.c, import_table.c, import_launches.c, import_refuse.c) ---- */
 
 struct import_reading { /* a cell with a metric that is used */
     const struct import_metric *metric;
@@ -169,6 +169,8 @@ struct import_table {
     unsigned format; /* decided */
     struct import_launch **launches;
     size_t launch_count, launch_capacity;
+    struct import_launch **slots; /* the same: open addressing by (process, id, name, dims) */
+    size_t slot_count;
     struct import_group *groups;
     size_t group_count;
     struct import_reading *device[IMPORT_VALUES]; /* first reading of each device value */
@@ -183,6 +185,10 @@ struct import_table {
 /* Reads text to launches with their raw cells. */
 int import_table_read(const struct import_file *file, const struct import_text *text, struct import_table *table,
                       struct rl_err *err);
+/* The table's launch that is made's (process, id, name, grid and block), a copy of made where there is none yet.
+ * *ret is the one of the row before, or NULL. RL_E_TOO_LARGE above IMPORT_LAUNCHES_MAX. */
+int import_table_launch(const struct import_file *file, struct import_table *table, const struct import_launch *made,
+                        struct import_launch **ret, struct rl_err *err);
 /* Decides the number format, turns cells into values, and groups launches. */
 int import_table_values(const struct import_file *file, struct import_table *table, struct rl_err *err);
 /* A device value in its own unit, or unknown. */

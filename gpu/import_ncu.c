@@ -49,8 +49,6 @@ struct reader {
     const char **names; /* of the raw page's columns that hold any metric */
     size_t row_line;    /* where the record being read began */
     struct import_launch *last;
-    struct import_launch **slots; /* open addressing by (process, id, name, dims) */
-    size_t slot_count;
 };
 
 static int fail_at(struct reader *r, enum rl_code code, size_t line, const char *column, const char *fmt, ...)
@@ -200,70 +198,6 @@ static int parse_id(struct reader *r, int64_t *ret)
     return 0;
 }
 
-static uint64_t hash_of(const struct import_launch *l)
-{
-    uint64_t hash = 14695981039346656037u;
-    for (const char *c = l->name; *c != '\0'; c++)
-        hash = (hash ^ (unsigned char)*c) * 1099511628211u;
-    for (const char *c = l->pid; *c != '\0'; c++)
-        hash = (hash ^ (unsigned char)*c) * 1099511628211u;
-    hash = (hash ^ (uint64_t)l->id) * 1099511628211u;
-    for (int i = 0; i < 3; i++)
-        hash = ((hash ^ (uint64_t)l->grid[i]) * 1099511628211u ^ (uint64_t)l->block[i]) * 1099511628211u;
-    return hash ^ hash >> 29;
-}
-
-static bool same_launch(const struct import_launch *a, const struct import_launch *b)
-{
-    return a->id == b->id && strcmp(a->pid, b->pid) == 0 && memcmp(a->grid, b->grid, sizeof a->grid) == 0 &&
-           memcmp(a->block, b->block, sizeof a->block) == 0 && strcmp(a->name, b->name) == 0;
-}
-
-static int grow_slots(struct reader *r)
-{
-    size_t count = r->slot_count > 0 ? 2 * r->slot_count : 1024;
-    struct import_launch **slots = rl_arena_array(r->arena, count, sizeof(struct import_launch *));
-    if (slots == NULL)
-        return no_memory(r);
-    for (size_t i = 0; i < r->table->launch_count; i++) {
-        size_t at = hash_of(r->table->launches[i]) & (count - 1);
-        while (slots[at] != NULL)
-            at = (at + 1) & (count - 1);
-        slots[at] = r->table->launches[i];
-    }
-    r->slots = slots;
-    r->slot_count = count;
-    return 0;
-}
-
-static int add_launch(struct reader *r, const struct import_launch *made, size_t slot)
-{
-    struct import_table *t = r->table;
-    if (t->launch_count >= IMPORT_LAUNCHES_MAX)
-        return fail_at(r, RL_E_TOO_LARGE, r->row_line, NULL,
-                       "more than %u launches; profile fewer, or filter by kernel name", IMPORT_LAUNCHES_MAX);
-    if (t->launch_count == t->launch_capacity) {
-        size_t capacity = t->launch_capacity > 0 ? 2 * t->launch_capacity : 256;
-        struct import_launch **launches = rl_arena_array(r->arena, capacity, sizeof(struct import_launch *));
-        if (launches == NULL)
-            return no_memory(r);
-        if (t->launch_count > 0)
-            memcpy(launches, t->launches, t->launch_count * sizeof(struct import_launch *));
-        t->launches = launches;
-        t->launch_capacity = capacity;
-    }
-    struct import_launch *launch = rl_arena_alloc(r->arena, sizeof *launch);
-    if (launch == NULL)
-        return no_memory(r);
-    *launch = *made;
-    launch->name = rl_arena_strdup(r->arena, made->name);
-    launch->pid = rl_arena_strdup(r->arena, made->pid);
-    if (launch->name == NULL || launch->pid == NULL)
-        return no_memory(r);
-    r->slots[slot] = t->launches[t->launch_count++] = r->last = launch;
-    return 0;
-}
-
 /* One import is of one device. */
 static int check_device(struct reader *r)
 {
@@ -308,17 +242,7 @@ static int take_launch(struct reader *r)
             "again with --replay-mode kernel or application");
     if (check_device(r) != 0)
         return -1;
-    if (r->last != NULL && same_launch(r->last, &made))
-        return 0;
-    if (2 * (r->table->launch_count + 1) > r->slot_count && grow_slots(r) != 0)
-        return -1;
-    size_t at = hash_of(&made) & (r->slot_count - 1);
-    for (; r->slots[at] != NULL; at = (at + 1) & (r->slot_count - 1))
-        if (same_launch(r->slots[at], &made)) {
-            r->last = r->slots[at];
-            return 0;
-        }
-    return add_launch(r, &made, at);
+    return import_table_launch(r->file, r->table, &made, &r->last, r->err);
 }
 
 /* A metric's cell of the last launch. The same again is fine, other than before is not. */
