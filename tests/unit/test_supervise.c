@@ -1,182 +1,17 @@
-/* Supervision of one measuring process, with a scripted one (tests/tools/fake_measure.c), over both ways of starting
- * it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+/* Supervision of one measuring process that the daemon starts itself: how it ends, and what is kept of it. Over a
+ * socket: test_supervise_socket.c. */
+#include "supervise_fixture.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/epoll.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "server/limits.h"
-#include "server/supervise.h"
-
-#define GIVE_UP_MS 120000 /* a test that takes this long has failed */
-#define HELLO                                                                                                          \
-    "line "                                                                                                            \
-    "{\"t\":\"hello\",\"seq\":@SEQ,\"at_ns\":@NS,\"protocol\":1,\"build\":\"b\",\"backend\":\"replay\",\"pid\":@PID}"  \
-    "\n"
-#define RESULT    "line {\"t\":\"result\",\"seq\":@SEQ,\"at_ns\":@NS,\"run\":null}\n"
-#define LOG(text) "line {\"t\":\"log\",\"seq\":@SEQ,\"at_ns\":@NS,\"text\":\"" text "\"}\n"
-#define PROGRESS(phase)                                                                                                \
-    "line {\"t\":\"progress\",\"seq\":@SEQ,\"at_ns\":@NS,\"phase\":\"" phase                                           \
-    "\",\"what\":\"step\",\"done\":1,\"total\":9}\n"
-#define FAILED                                                                                                         \
-    "line "                                                                                                            \
-    "{\"t\":\"error\",\"seq\":@SEQ,\"at_ns\":@NS,\"error\":{\"code\":\"device_busy\",\"message\":\"held\\u0007\","     \
-    "\"next_action\":\"wait\",\"field\":\"device\"}}\n"
-
-struct bench {
-    struct loop *loop;
-    struct supervise *process;
-    struct loop_source *give_up, *stopper, *listener;
-    char script[64], socket[80];
-    int listen_fd;
-    pid_t served; /* the process that the listener started */
-    struct supervise_start start;
-    struct wire_request request;
-    int lines, ended;
-    bool stop_at_progress, stop_at_log;
-    int64_t after_stuck_ms; /* how long the loop runs on after a stuck end; the process is ended first */
-    struct supervise_end end;
-    pid_t pid;
-    char *transcript;
-};
-
-static int set_up(void **state)
-{
-    struct bench *bench = calloc(1, sizeof *bench);
-    assert_int_equal(loop_new(&bench->loop, NULL), 0);
-    snprintf(bench->script, sizeof bench->script, "/tmp/rl_supervise_XXXXXX");
-    int fd = mkstemp(bench->script);
-    assert_true(fd >= 0);
-    close(fd);
-    snprintf(bench->socket, sizeof bench->socket, "%s.sock", bench->script);
-    bench->listen_fd = -1;
-    bench->request.probe = true;
-    bench->start = (struct supervise_start){.exec = FAKE_MEASURE, .replay = bench->script, .request = &bench->request};
-    supervise_limits_default(false, 0, &bench->start.limits);
-    *state = bench;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct bench *bench = *state;
-    supervise_free(bench->process);
-    loop_free(bench->loop);
-    if (bench->listen_fd >= 0)
-        close(bench->listen_fd);
-    if (bench->served > 0) {
-        kill(bench->served, SIGKILL);
-        waitpid(bench->served, NULL, 0);
-    }
-    unlink(bench->script);
-    unlink(bench->socket);
-    free(bench->transcript);
-    free(bench);
-    return 0;
-}
-
-static void script(struct bench *bench, const char *text)
-{
-    FILE *file = fopen(bench->script, "we");
-    assert_non_null(file);
-    fputs(text, file);
-    assert_int_equal(fclose(file), 0);
-}
-
-static void on_give_up(void *arg)
-{
-    struct bench *bench = arg;
-    loop_stop(bench->loop);
-}
-
-static void on_stop(void *arg)
-{
-    struct bench *bench = arg;
-    struct rl_err why = {0};
-    rl_fail(&why, RL_E_CANCELLED, NULL, "The job was cancelled.");
-    supervise_stop(bench->process, &why);
-}
-
-static int on_line(void *arg, const struct wire_line *line, struct rl_err *err)
-{
-    struct bench *bench = arg;
-    (void)err;
-    bench->lines++;
-    if ((line->kind == WIRE_PROGRESS && bench->stop_at_progress) || (line->kind == WIRE_LOG && bench->stop_at_log))
-        loop_timer_set(bench->loop, bench->stopper, 0);
-    return 0;
-}
-
-static void on_ended(void *arg, const struct supervise_end *end)
-{
-    struct bench *bench = arg;
-    struct rl_buf text;
-    bench->ended++;
-    bench->end = *end;
-    bench->pid = supervise_pid(bench->process);
-    rl_buf_init(&text, 1 << 20);
-    assert_int_equal(transcript_write(supervise_transcript(bench->process), &text), 0);
-    free(bench->transcript);
-    bench->transcript = rl_buf_take(&text);
-    if (end->stuck) {
-        siginfo_t info;
-        assert_int_equal(kill(bench->served, SIGKILL), 0);
-        assert_int_equal(waitid(P_PID, (id_t)bench->served, &info, WEXITED | WNOWAIT), 0);
-        loop_timer_set(bench->loop, bench->give_up, bench->after_stuck_ms);
-        return;
-    }
-    supervise_free(bench->process);
-    bench->process = NULL;
-    loop_stop(bench->loop);
-}
-
-static void run(struct bench *bench)
-{
-    struct supervise_events events = {bench, on_line, on_ended};
-    struct rl_err err = {0};
-    loop_add_timer(bench->loop, GIVE_UP_MS, on_give_up, bench, &bench->give_up, NULL);
-    loop_add_timer(bench->loop, -1, on_stop, bench, &bench->stopper, NULL);
-    if (supervise_start(bench->loop, &bench->start, &events, &bench->process, &err) != 0)
-        fail_msg("%s", err.message);
-    assert_int_equal(loop_run(bench->loop, NULL), 0);
-    if (bench->ended != 1)
-        fail_msg("ended was called %d times", bench->ended);
-}
-
-/* The end's error code by id, "ok" when complete: a mismatch shows what came instead. */
 static void ends(struct bench *bench, const char *text, const char *id)
 {
     script(bench, text);
     run(bench);
-    const char *got = bench->end.complete ? "ok" : rl_code_id(bench->end.error.code);
-    if (strcmp(got, id) != 0)
-        fail_msg("%s: %s\n%s", got, bench->end.error.message, bench->transcript);
+    ended_with(bench, id);
     if (!bench->end.stuck && bench->pid > 0)
         assert_true(kill(bench->pid, 0) != 0 && errno == ESRCH);
 }
-
-static void says(const struct bench *bench, const char *part)
-{
-    if (bench->transcript == NULL || strstr(bench->transcript, part) == NULL)
-        fail_msg("no \"%s\" in:\n%s", part, bench->transcript != NULL ? bench->transcript : "(nothing)");
-}
-
-/* ---- exec ---- */
 
 static void a_probe_ends_well(void **state)
 {
@@ -424,117 +259,6 @@ static void the_limits_shrink_in_proportion(void **state)
     assert_int_equal(limits.start, LIMIT_PROBE_MS);
 }
 
-/* ---- socket ---- */
-
-/* What systemd does with Accept=yes, for one connection. */
-static void on_connection(void *arg, uint32_t events)
-{
-    struct bench *bench = arg;
-    (void)events;
-    int fd = accept4(bench->listen_fd, NULL, NULL, SOCK_CLOEXEC);
-    posix_spawn_file_actions_t actions;
-    char *argv[] = {(char[]){"fake_measure"}, (char[]){"--protocol"}, (char[]){"--replay"}, bench->script, NULL};
-    extern char **environ;
-    assert_true(fd > 3);
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, fd, 3);
-    assert_int_equal(posix_spawn(&bench->served, FAKE_MEASURE, &actions, NULL, argv, environ), 0);
-    posix_spawn_file_actions_destroy(&actions);
-    close(fd);
-}
-
-static void by_socket(struct bench *bench)
-{
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    snprintf(address.sun_path, sizeof address.sun_path, "%s", bench->socket);
-    bench->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_int_equal(bind(bench->listen_fd, (struct sockaddr *)&address, sizeof address), 0);
-    assert_int_equal(listen(bench->listen_fd, 4), 0);
-    assert_int_equal(loop_add_fd(bench->loop, bench->listen_fd, EPOLLIN, on_connection, bench, &bench->listener, NULL),
-                     0);
-    bench->start.exec = NULL;
-    bench->start.replay = NULL;
-    bench->start.socket = bench->socket;
-}
-
-static void socket_ends(struct bench *bench, const char *text, const char *id)
-{
-    by_socket(bench);
-    script(bench, text);
-    run(bench);
-    const char *got = bench->end.complete ? "ok" : rl_code_id(bench->end.error.code);
-    if (strcmp(got, id) != 0)
-        fail_msg("%s: %s\n%s", got, bench->end.error.message, bench->transcript);
-}
-
-static void served_is_gone(struct bench *bench)
-{
-    siginfo_t info = {0};
-    assert_int_equal(waitid(P_PID, (id_t)bench->served, &info, WEXITED | WNOHANG), 0);
-    assert_int_equal(info.si_pid, bench->served); /* ended() came after its exit, not before */
-    bench->served = 0;
-}
-
-static void over_a_socket_the_pid_comes_from_the_kernel(void **state)
-{
-    struct bench *bench = *state;
-    socket_ends(bench, HELLO "request\necho\n" RESULT, "ok");
-    assert_int_equal(bench->pid, bench->served);
-    says(bench, "{\"t\":\"probe\"");
-    served_is_gone(bench);
-}
-
-static void over_a_socket_another_pid_in_hello_is_refused(void **state)
-{
-    struct bench *bench = *state;
-    socket_ends(bench,
-                "line "
-                "{\"t\":\"hello\",\"seq\":@SEQ,\"at_ns\":@NS,\"protocol\":1,\"build\":\"b\",\"backend\":\"replay\","
-                "\"pid\":1}\nhang\n",
-                "measure_protocol");
-    served_is_gone(bench);
-}
-
-static void over_a_socket_closing_ends_it(void **state)
-{
-    struct bench *bench = *state;
-    bench->stop_at_log = true;
-    socket_ends(bench, HELLO "request\n" LOG("here") "hang\n", "cancelled");
-    served_is_gone(bench);
-}
-
-static void over_a_socket_silence_before_hello_is_a_timeout(void **state)
-{
-    struct bench *bench = *state;
-    bench->start.limits.start = 100;
-    socket_ends(bench, "hang\n", "measure_timeout");
-    assert_int_equal(bench->pid, 0);
-}
-
-static void over_a_socket_one_that_stays_is_stuck_and_told_once(void **state)
-{
-    struct bench *bench = *state;
-    bench->stop_at_log = true;
-    bench->start.limits.exit_after_eof = 50;
-    bench->start.limits.stuck = 150;
-    bench->after_stuck_ms = 100; /* it leaves after all: no second end */
-    socket_ends(bench, "ignore-eof\n" HELLO "request\n" LOG("here") "hang\n", "measure_stuck");
-    assert_true(bench->end.stuck);
-    served_is_gone(bench);
-}
-
-static void a_missing_socket_is_an_error_of_the_start(void **state)
-{
-    struct bench *bench = *state;
-    struct supervise_events events = {bench, on_line, on_ended};
-    struct rl_err err = {0};
-    bench->start.exec = bench->start.replay = NULL;
-    bench->start.socket = bench->socket;
-    assert_int_equal(supervise_start(bench->loop, &bench->start, &events, &bench->process, &err), -1);
-    assert_int_equal(err.code, RL_E_MEASURE_START);
-}
-
-#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -564,12 +288,6 @@ int main(void)
         CASE(many_log_lines_are_capped_and_counted),
         CASE(a_missing_program_is_an_error_of_the_start),
         CASE(the_limits_shrink_in_proportion),
-        CASE(over_a_socket_the_pid_comes_from_the_kernel),
-        CASE(over_a_socket_another_pid_in_hello_is_refused),
-        CASE(over_a_socket_closing_ends_it),
-        CASE(over_a_socket_silence_before_hello_is_a_timeout),
-        CASE(over_a_socket_one_that_stays_is_stuck_and_told_once),
-        CASE(a_missing_socket_is_an_error_of_the_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
