@@ -316,7 +316,7 @@ static int check_document(struct reader *r, const struct rl_run *run)
         return fail_at(
             r, RL_E_IMPORT_OTHER_FILE, "source",
             "is \"replayed\": a replay measures nothing; import the recording that was replayed, by itself, as "
-            "recording: it comes in once, of the day on which it was measured");
+            "recording: it is of the day on which it was measured");
     if (!rl_device_id_valid(&run->device))
         return run->device.uuid.why == NULL
                    ? fail_at(r, RL_E_IMPORT_DISAGREES, "device.id",
