@@ -51,7 +51,7 @@ function checkRow(shown, row) {
   assert.equal(shown.change, percent(row.time_s.ratio));
   assert.equal(shown.range, `${percent(row.time_s.interval.low)} to ${percent(row.time_s.interval.high)}`);
   const sizes = {s: 1, ms: 1e-3, "µs": 1e-6, ns: 1e-9};
-  const [base, head] = shown.values.split(" → ").map((text) => Number.parseFloat(text) * sizes[text.split(" ")[1]]);
+  const [base, head] = shown.values.split(" → ").map((text) => Number.parseFloat(text) * sizes[text.split(/\s/)[1]]);
   assert.ok(Math.abs(base / row.time_s.base - 1) < 0.005 && Math.abs(head / row.time_s.head - 1) < 0.005, shown.values);
   for (const sentence of [row.time_s.sentence, row.dram_bytes.sentence, row.cause_sentence]) if (sentence) assert.ok(shown.reasons.includes(sentence), sentence);
   checkInterval(shown, row.time_s);
@@ -105,7 +105,7 @@ async function drawn(browser, daemon, past) {
     assert.equal(command, `rooflinectl compare driver:${BEFORE} driver:${AFTER} --device ${past.device} --fail-on slower`);
     const [, ...words] = command.split(" ");
     const status = await run(join(process.env.RL_BIN, "rooflinectl"), [...words, "--url", daemon.url]).then(() => 0, (error) => error.code);
-    assert.ok((await page.locator(".script .hint").innerText()).endsWith(`Now it is ${status}.`));
+    assert.ok((await page.locator(".script .hint").innerText()).endsWith(`Here it is ${status}.`));
     assert.equal(status, 1);
     await done();
   });

@@ -5,7 +5,7 @@ import {readFileSync, writeFileSync} from "node:fs";
 import {dirname, join} from "node:path";
 import {axe, open} from "./browser.mjs";
 import {start, temporary} from "./daemon.mjs";
-import {importForm, importT4} from "./past.mjs";
+import {dayAgo, importForm, importT4} from "./past.mjs";
 import {test, until} from "./suite.mjs";
 
 const T4 = join(dirname(process.env.RL_README), "deploy/records/t4.json");
@@ -16,6 +16,9 @@ async function visit(page, daemon, fragment, ready) {
   await page.goto(`${daemon.url}/#${fragment}`);
   await page.locator(ready).first().waitFor();
 }
+
+/** Days of a span that is well within the last year whenever the tests run. */
+const [SINCE, FIRST, SECOND, THIRD, UNTIL] = [60, 40, 39, 38, 20].map(dayAgo);
 
 const sha256 = (text) => createHash("sha256").update(text).digest("hex");
 
@@ -35,7 +38,7 @@ export async function tokenTests(browser) {
   const file = join(folder, "tokens");
   writeFileSync(file, `reader read ${sha256("r3ad")}\n`, {mode: 0o600});
   const daemon = await start({folder, replay: null, ready: false, options: ["--token-file", file, "--open-loopback", "--measure-exec", "/bin/false"]});
-  const run = await importForm(daemon, {timings: '{"kernel":"vector_add","ms":0.05}\n', device: "card", driver: "595.84", cuda: "12.6", date: "2026-09-01", sizes: "course"});
+  const run = await importForm(daemon, {timings: '{"kernel":"vector_add","ms":0.05}\n', device: "card", driver: "595.84", cuda: "12.6", date: FIRST, sizes: "course"});
   await test("a selection as a file is asked for with the token; with one that is not known, the page asks for another and goes on", async () => {
     const {page, seen, done} = await open(browser, {expected: [/401/]});
     await page.addInitScript(() => { if (!sessionStorage.getItem("rooflined-token")) sessionStorage.setItem("rooflined-token", "r3ad"); });
@@ -56,7 +59,7 @@ export async function tokenTests(browser) {
   await test("a token that is taken back meanwhile is asked for in place, and what was chosen stays", async () => {
     for (const [view, control, value, ready] of [["runs", "sizes", "course", "#runs tbody tr"], ["history", "source", "imported", ".matrix a.cell"], ["trend&device=card&kernel=vector_add", "source", "imported", ".trend-chart .point"]]) {
       const {page, done} = await open(browser, {expected: [/401/]});
-      await visit(page, daemon, `view=${view}&since=2026-08-01&until=2026-10-01`, ready);
+      await visit(page, daemon, `view=${view}&since=${SINCE}&until=${UNTIL}`, ready);
       await setToken(page, "old");
       await page.locator(`.toolbar [name=${control}]`).selectOption(value);
       await page.locator("article .notice.bad form.token").waitFor();
@@ -81,14 +84,14 @@ export async function tokenTests(browser) {
 
 export async function versionTests(browser) {
   const daemon = await start({replay: null, ready: false, options: ["--open-loopback", "--measure-exec", "/bin/false"]});
-  const one = {timings: '{"kernel":"vector_add","ms":0.05}\n', device: "card", date: "2026-09-01", sizes: "course"};
+  const one = {timings: '{"kernel":"vector_add","ms":0.05}\n', device: "card", date: FIRST, sizes: "course"};
   const known = await importForm(daemon, {...one, driver: "595.84", cuda: "12.6"});
   const unknown = await importForm(daemon, {...one, timings: '{"kernel":"vector_add","ms":0.06}\n'});
   const half = await importForm(daemon, {...one, timings: '{"kernel":"vector_add","ms":0.07}\n', driver: "595.84"});
   await test("a cell without a driver or a CUDA version opens its own runs and no others", async () => {
     const {page, done} = await open(browser);
     for (const [driver, cuda, run] of [["unknown", "unknown", unknown], ["595.84", "unknown", half], ["595.84", "12.6", known]]) {
-      await visit(page, daemon, "view=history&since=2026-08-01&until=2026-10-01", ".matrix a.cell");
+      await visit(page, daemon, `view=history&since=${SINCE}&until=${UNTIL}`, ".matrix a.cell");
       const cell = page.locator(`.matrix a.cell[href*="driver=${driver}&cuda=${cuda}&"]`);
       assert.equal(await cell.count(), 1, `${driver} ${cuda}`);
       await cell.click();
@@ -107,18 +110,18 @@ const LONG = `void gemm<float, ${"Tile<64, 64>, ".repeat(14)}(int)1>(T1 *)`;
 export async function importedKernelTests(browser) {
   const daemon = await start({replay: null, ready: false, options: ["--open-loopback", "--measure-exec", "/bin/false"]});
   const lines = (factor) => [["saxpy", 1.5], [MARKUP, 2.5], [LONG, 3.5]].map(([kernel, ms]) => `${JSON.stringify({kernel, ms: ms * factor})}\n`).join("");
-  const days = ["2026-09-01", "2026-09-02", "2026-09-03"];
+  const days = [FIRST, SECOND, THIRD];
   for (const [i, date] of days.entries()) await importForm(daemon, {timings: lines(1 + i / 100), device: "card", driver: "595.84", cuda: "12.6", date});
   await importForm(daemon, {timings: '{"kernel":"vector_add","ms":0.05}\n', device: "other", driver: "595.84", cuda: "12.6", date: days[0], sizes: "course"});
   await test("a trend's rows include those that only imports of the device have, with the suite and sizes that they are in", async () => {
     const {page, done} = await open(browser);
-    await visit(page, daemon, "view=trend&device=card&since=2026-08-01&until=2026-10-01", ".empty");
+    await visit(page, daemon, `view=trend&device=card&since=${SINCE}&until=${UNTIL}`, ".empty");
     const options = () => page.locator("[name=kernel] optgroup").evaluateAll((all) => Object.fromEntries(all.map((group) => [group.label, [...group.children].map((option) => option.value)])));
     assert.deepEqual((await options())["in imports of this device"].toSorted(), [MARKUP, "saxpy", LONG].toSorted());
     for (const kernel of ["saxpy", MARKUP, LONG]) {
       await page.locator("[name=kernel]").selectOption(kernel);
       await until(kernel, async () => (await page.locator(".trend-title").count()) === 1 && (await page.locator(".trend-title").innerText()).startsWith(kernel));
-      const query = new URLSearchParams({device: "card", kernel, suite: "import", sizes: "other", state: "warm", since: "2026-08-01", until: "2026-10-01"});
+      const query = new URLSearchParams({device: "card", kernel, suite: "import", sizes: "other", state: "warm", since: SINCE, until: UNTIL});
       const {points} = (await daemon.ask("GET", `/api/v1/trend?${query}`)).json;
       assert.equal(points.length, days.length);
       assert.deepEqual(await page.locator(".trend-table tbody tr").evaluateAll((all) => all.map((tr) => tr.dataset.day)), days.toReversed());
@@ -135,6 +138,41 @@ export async function importedKernelTests(browser) {
     await page.locator("[name=device]").selectOption("other");
     await page.locator(".trend-chart .point").first().waitFor();
     assert.deepEqual(Object.keys(await options()), ["kernels", "ceilings"]);
+    await done();
+  });
+  await daemon.stop();
+}
+
+/** All runs are older than the year that the views look at by themselves. */
+export async function oldTests(browser) {
+  const daemon = await start({replay: null, ready: false, options: ["--open-loopback", "--measure-exec", "/bin/false"]});
+  await test("no run at all: the views say so, and History has its form", async () => {
+    const {page, done} = await open(browser);
+    await visit(page, daemon, "view=history", ".empty");
+    assert.ok((await page.locator(".empty").innerText()).includes("No run yet"));
+    assert.equal(await page.locator("[name=since]").count(), 1);
+    for (const view of ["trend", "compare"]) {
+      await visit(page, daemon, `view=${view}`, `#${view} .empty`);
+      assert.ok((await page.locator(".empty").innerText()).includes("No run yet"), view);
+    }
+    await done();
+  });
+  const [old, until400] = [dayAgo(400), dayAgo(390)];
+  const lines = '{"kernel":"vector_add","ms":0.05}\n';
+  await importForm(daemon, {timings: lines, device: "card", driver: "595.84", cuda: "12.6", date: old, sizes: "course"});
+  await importForm(daemon, {timings: lines, device: "card", driver: "601.10", cuda: "12.6", date: dayAgo(395), sizes: "course"});
+  await test("runs of more than a year ago are found by their days; no view says that there is none", async () => {
+    const {page, done} = await open(browser);
+    await visit(page, daemon, "view=history", ".empty");
+    const said = await page.locator(".empty").innerText();
+    assert.ok(said.includes("No run in this span") && !said.includes("No run yet"), said);
+    await visit(page, daemon, `view=history&since=${old}&until=${until400}`, ".matrix a.cell");
+    assert.equal(await page.locator(".matrix a.cell").count(), 2);
+    assert.ok((await page.locator("[name=device] option").allTextContents()).includes("card"));
+    await visit(page, daemon, `view=trend&kernel=vector_add&since=${old}&until=${until400}`, ".trend-chart .point");
+    await visit(page, daemon, "view=compare", ".outcome");
+    assert.deepEqual([await page.locator("[name=base-kind]").inputValue(), await page.locator("[name=head-kind]").inputValue()], ["driver:595.84", "driver:601.10"]);
+    assert.deepEqual(await axe(page), []);
     await done();
   });
   await daemon.stop();

@@ -6,7 +6,7 @@ import {dirname, join} from "node:path";
 import {pathToFileURL} from "node:url";
 import {axe, launch, open} from "./browser.mjs";
 import {JSON_TYPE, start, submit} from "./daemon.mjs";
-import {importedKernelTests, t4Tests, tokenTests, versionTests} from "./history-rights.mjs";
+import {importedKernelTests, oldTests, t4Tests, tokenTests, versionTests} from "./history-rights.mjs";
 import {AFTER, BEFORE, HOSTILE, fillPast} from "./past.mjs";
 import {test, until} from "./suite.mjs";
 
@@ -47,6 +47,16 @@ const cells = (page) => page.evaluate(() => {
   return found;
 });
 
+/** Whether a key is left to the browser: nobody on the page took it. */
+const ownKey = async (page, key) => {
+  await page.evaluate(() => { window.addEventListener("keydown", (event) => { window.taken = event.defaultPrevented; event.preventDefault(); }, {once: true}); });
+  await page.evaluate((text) => {
+    const parts = text.split("+");
+    document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key: parts.at(-1), ctrlKey: parts.includes("Control"), altKey: parts.includes("Alt"), metaKey: parts.includes("Meta"), bubbles: true, cancelable: true}));
+  }, key);
+  return page.evaluate(() => !window.taken);
+};
+
 async function matrixTests(browser, daemon, past) {
   for (const timezoneId of ZONES)
     await test(`the matrix in ${timezoneId}: every cell is the API's, on its UTC day, and leads to its runs`, async () => {
@@ -76,6 +86,7 @@ async function matrixTests(browser, daemon, past) {
     assert.equal(await item.count(), 1);
     const text = await item.innerText();
     for (const part of [past.days.after[0], BEFORE, AFTER]) assert.ok(text.includes(part), text);
+    assert.equal(await item.locator(".mark").innerText(), "imported");
     assert.deepEqual(parameters(await item.locator("a").getAttribute("href")), {view: "compare", base: `driver:${BEFORE}`, head: `driver:${AFTER}`, device: past.device});
     await done();
   });
@@ -104,6 +115,8 @@ async function matrixTests(browser, daemon, past) {
     assert.ok((await at()).includes(past.days.before[0]));
     await page.keyboard.press("ArrowUp");
     assert.ok((await at()).includes(past.days.before[0]));
+    for (const key of ["Control+ArrowRight", "Meta+ArrowRight", "Control+End"]) assert.equal(await ownKey(page, key), true, key);
+    assert.equal(await ownKey(page, "ArrowRight"), false);
     await done();
   });
   await test("replayed runs come when they are asked for; an empty span and a wrong day say so and keep the choosers", async () => {
@@ -118,8 +131,11 @@ async function matrixTests(browser, daemon, past) {
     assert.equal(await page.locator('.matrix a.cell.foreign[aria-label*="; imported"]').count(), before);
     await visit(page, daemon, "view=history&since=2020-01-01&until=2020-02-01", ".empty");
     assert.ok((await page.locator(".empty").innerText()).includes("No run in this span"));
+    assert.equal(await page.getByRole("link", {name: "Show replayed runs too"}).count(), 1);
+    await visit(page, daemon, "view=history&since=2020-01-01&until=2020-02-01&source=any", ".empty");
+    assert.equal(await page.getByRole("link", {name: "Show replayed runs too"}).count(), 0); // they are shown already
     await visit(page, daemon, "view=history&since=yesterday", ".notice.bad");
-    assert.ok((await page.locator(".notice.bad").innerText()).includes("since"));
+    assert.ok((await page.locator(".notice.bad").innerText()).toLowerCase().includes("since"));
     assert.equal(await page.locator("[name=since]").inputValue(), "yesterday");
     await done();
   });
@@ -144,7 +160,7 @@ async function runsTests(browser, daemon, past) {
         assert.equal(driver, `${run.driver} CUDA ${run.cuda}`);
         assert.equal(kind, `${run.sizes} ${run.counters === "timed-only" ? "timed only" : run.counters}`);
         assert.equal(outcome, run.outcome);
-        const close = (text, value, unit) => (value === null ? assert.equal(text, "–") : assert.ok(Math.abs((Number.parseFloat(text) * {T: 1e12, G: 1e9}[text.split(" ")[1][0]]) / value - 1) < 0.0051 && text.endsWith(unit), `${text} is not ${value}`));
+        const close = (text, value, unit) => (value === null ? assert.equal(text, "–") : assert.ok(Math.abs((Number.parseFloat(text) * {T: 1e12, G: 1e9}[text.split(/\s/)[1][0]]) / value - 1) < 0.0051 && text.endsWith(unit), `${text} is not ${value}`));
         close(copy, run.dram_copy_byte_per_s, "B/s");
         close(fma, run.fp32_fma_flop_per_s, "FLOP/s");
         assert.equal(ridge === "–" ? null : Number(ridge), run.ridge_flop_per_byte === null ? null : Number(run.ridge_flop_per_byte.toPrecision(3)));
@@ -193,6 +209,12 @@ async function runsTests(browser, daemon, past) {
     await page.locator("#runs .empty").waitFor();
     await page.getByRole("button", {name: "Clear filters"}).click();
     await until("all runs", async () => (await page.locator("#runs tbody tr").count()) > 2);
+    for (const clear of [page.getByRole("button", {name: "Clear filters"}), page.getByRole("link", {name: "Show all runs"})]) {
+      await visit(page, daemon, "view=runs&limit=25&base=run:1&head=run:2&driver=999.99", "#runs .empty");
+      await clear.click();
+      await page.locator("#runs tbody tr").first().waitFor();
+      assert.deepEqual(parameters(page.url()), {view: "runs", base: "run:1", head: "run:2", limit: "25"}); // no filters
+    }
     await done();
   });
   await test("two marked runs lead to a comparison and to one chart; marks stay over pages", async () => {
@@ -227,7 +249,7 @@ function same(text, value, unit = null) {
 function sameRange(text, low, high) {
   const [from, to] = text.split(" to ");
   same(to, high);
-  same(from, low, to.split(" ")[1] ?? null);
+  same(from, low, to.split(/\s/)[1] ?? null);
 }
 
 /** What the page must say of a point's place. */
@@ -318,12 +340,35 @@ async function trendTests(browser, daemon, past) {
         if (point.band) sameRange(facts["band before it"], point.band.low, point.band.high);
         else assert.ok((await page.locator(".trend-detail").innerText()).includes(point.why.band));
         assert.equal(await page.getByRole("button", {name: "Accept this change"}).count(), point.outside ? 1 : 0);
+        assert.equal(await page.locator(".trend-detail .mark").innerText(), "imported");
+      }
+      if (!touch) {
+        const label = () => page.evaluate(() => document.activeElement.getAttribute("aria-label"));
+        const before = await label();
+        assert.equal(await ownKey(page, "Alt+ArrowLeft"), true);
+        await page.setViewportSize({width: 1000, height: 900});
+        await until("another width", async () => (await page.locator(".trend-chart svg").getAttribute("width")) < 1000);
+        await page.evaluate(() => new Promise((drawn) => { requestAnimationFrame(() => requestAnimationFrame(drawn)); }));
+        assert.equal(await label(), before);
       }
       await done();
     }
   });
   await test("no point: replayed runs have to be asked for", async () => {
     const {page, done} = await open(browser);
+    await visit(page, daemon, `view=trend&${query}`, ".trend-chart .point");
+    let late = null;
+    await page.route(/trend\?.*cold/, (route) => { late = route; });
+    await page.locator("[name=state]").selectOption("cold");
+    await until("the request", () => late);
+    await page.locator("[name=state]").selectOption("warm");
+    await until("the warm one", async () => (await page.title()).startsWith("vector_add warm") && (await page.locator(".trend-place[aria-busy]").count()) === 0);
+    const chart = await page.locator(".trend-chart svg").getAttribute("aria-label");
+    await Promise.all([page.waitForResponse(/trend\?.*cold/), late.continue()]);
+    await page.evaluate(() => new Promise((drawn) => { requestAnimationFrame(() => requestAnimationFrame(drawn)); }));
+    assert.ok((await page.title()).startsWith("vector_add warm"), await page.title());
+    assert.equal(await page.locator(".trend-chart svg").getAttribute("aria-label"), chart);
+    await page.unrouteAll();
     await visit(page, daemon, `view=trend&${query}&sizes=scaled`, ".empty");
     await visit(page, daemon, `view=trend&${query}&source=replayed`, ".trend-chart .point");
     assert.ok((await page.locator(".said").innerText()).includes("There is no band yet"));
@@ -345,8 +390,12 @@ async function acceptTests(browser, daemon, past) {
     const {page, done} = await open(browser, {expected: [/412/]});
     await visit(page, daemon, `view=trend&${query}`, ".trend-chart .point");
     await page.getByRole("button", {name: "Accept this change"}).click();
+    await page.getByRole("button", {name: "Not now"}).click();
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), "Accept this change …");
+    await page.keyboard.press("Enter");
     const which = page.locator(".accept-form [name=run]");
     await which.waitFor();
+    assert.match(await which.locator("option").first().textContent(), /^run \d+, imported, /);
     const {items} = await json(daemon, `/api/v1/runs?device=${past.device}&driver=${AFTER}&since=${past.days.after[0]}&until=${next(past.days.after[0])}&source=measured,imported`);
     assert.deepEqual(await which.locator("option").evaluateAll((all) => all.map((option) => option.value)), items.map((run) => run.id).reverse());
     const run = items.at(-1).id;
@@ -358,6 +407,7 @@ async function acceptTests(browser, daemon, past) {
     assert.equal(await page.locator(".accept-form textarea").inputValue(), `seen\n${NOTE}`);
     await page.getByRole("button", {name: "Accept from this run on"}).click();
     await page.locator(".notice.good").waitFor();
+    assert.equal(await page.evaluate(() => document.activeElement.className), "notice good");
     const {json: note} = await daemon.ask("GET", `/api/v1/runs/${run}/note`);
     assert.equal(note.text, `seen\n${NOTE}`);
     assert.deepEqual(note.accepted.toSorted((a, b) => (a.kernel < b.kernel ? -1 : 1)), [{kernel: "matmul_naive", state: "warm"}, {kernel: "vector_add", state: "warm"}]);
@@ -366,6 +416,7 @@ async function acceptTests(browser, daemon, past) {
     await until("the new baseline", async () => (await page.locator(".trend-table .kind-accepted").count()) === 1);
     await checkTable(page, points);
     assert.equal(await page.locator(".note-list .note-text").textContent(), `seen\n${NOTE}`);
+    assert.equal(await page.locator(".note-list .mark").innerText(), "imported");
     await done();
   });
   await test("the runs that a change may begin with are told by UTC and by the reader's clock", async () => {
@@ -431,6 +482,7 @@ export async function historyTests() {
     await tokenTests(browser);
     await versionTests(browser);
     await importedKernelTests(browser);
+    await oldTests(browser);
     await t4Tests(browser);
   } finally {
     await browser.close();

@@ -67,8 +67,9 @@ export async function importT4(daemon) {
 }
 
 const DAY_MS = 86400000;
-/** The UTC day so many days ago. */
-export const dayAgo = (days) => new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10);
+const NOW = Date.now(); // once, so that a day is the same one when a test goes over midnight
+/** The UTC day so many days before the tests began. */
+export const dayAgo = (days) => new Date(NOW - days * DAY_MS).toISOString().slice(0, 10);
 
 export const HOSTILE = ["<img src=x onerror=alert(1)>", "std::vector<int>", "x".repeat(120), "مصفوفة ×"];
 export const BEFORE = "570.133.20";

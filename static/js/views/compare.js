@@ -5,7 +5,7 @@ import {bdi, notice} from "../parts.js";
 import {comparedRows} from "./compare-rows.js";
 import {sides, sidesForm, versionsOf} from "./compare-sides.js";
 import {OUTCOMES, command, fieldName, percent, sideWords} from "./compare-words.js";
-import {knownDevices, nothingYet, read, region} from "./filters.js";
+import {anyRun, knownDevices, nothingYet, read, region} from "./filters.js";
 
 export const css = "/css/history.css";
 
@@ -24,7 +24,7 @@ const difference = ({field, sentence}) => element("li", {"data-field": field}, e
 /** What limits the verdicts; null where nothing does. */
 function reservations(answer) {
   if (answer.warnings.length === 0) return null;
-  return notice("", element("p", {}, element("strong", {}, answer.comparable ? "Judged, with reservations" : "To be minded besides")), element("ul", {}, ...answer.warnings.map(difference)));
+  return notice("", element("p", {}, element("strong", {}, answer.comparable ? "Judged, with reservations" : "Also to be noted")), element("ul", {}, ...answer.warnings.map(difference)));
 }
 
 function machine({machine: said}) {
@@ -44,7 +44,7 @@ function explained(answer) {
 function hint(asked, answer) {
   const exit = OUTCOMES[answer.outcome]?.exit;
   return element("section", {class: "script"}, element("h2", {}, "In a script"), element("pre", {class: "command", tabindex: "0"}, command(asked)),
-    element("p", {class: "hint"}, `Exit status 0: not slower, 1: slower, 2: it cannot be told.${exit === undefined ? "" : ` Now it is ${exit}.`}`));
+    element("p", {class: "hint"}, `Exit status 0: not slower, 1: slower, 2: it cannot be told.${exit === undefined ? "" : ` Here it is ${exit}.`}`));
 }
 
 /** What there is to compare where the reader has not said: the two newest drivers of the device that has more than one. */
@@ -71,25 +71,25 @@ function sourcesOf(answer, run) {
 async function load(shell, asked, choice, titles, signal) {
   if (asked.base === "" || asked.head === "") return [notice("info", element("p", {}, "Choose two sides: two drivers of a device, or runs by their numbers. ", element("a", {href: shell.link("runs")}, "Mark runs in the list")))];
   const answer = await api.get(api.address("/api/v1/compare", asked), {signal});
-  shell.title(`${sideWords(answer.base.label)} against ${sideWords(answer.head.label)}`);
   const run = await firstRun(answer, signal);
   const device = asked.device || (run?.device.id ?? null);
   const trend = device === null ? null : (row) => shell.link("trend", {device, kernel: row.kernel, state: row.state, suite: asked.suite, sizes: asked.sizes, source: asked.source});
   const rows = answer.rows.length === 0 ? [] : comparedRows(answer, titles, choice, (changed) => shell.setParameters(changed), trend);
-  return [outcome(answer), machine(answer), reservations(answer), sides(shell, answer, sourcesOf(answer, run)), explained(answer), ...rows, hint(asked, answer)].filter(Boolean);
+  const nodes = [outcome(answer), machine(answer), reservations(answer), sides(shell, answer, sourcesOf(answer, run)), explained(answer), ...rows, hint(asked, answer)].filter(Boolean);
+  return {nodes, shown: () => shell.title(`${sideWords(answer.base.label)} against ${sideWords(answer.head.label)}`)};
 }
 
 export async function show(root, params, shell) {
   const [devices, {items: units}] = await Promise.all([knownDevices(shell.signal), api.get("/api/v1/kernels", shell)]);
   const titles = new Map(units.map((unit) => [unit.id, unit.title]));
   const head = [element("h1", {}, "Compare"), element("p", {class: "lead"}, "Did anything change from base to head? Each row is judged from the spread of its runs.")];
-  if (devices.length === 0) {
+  if (devices.length === 0 && !await anyRun(shell.signal)) {
     root.replaceChildren(...head, nothingYet(shell));
     return;
   }
   const asked = read(params, ASKED);
   const choice = read(params, CHOICE);
-  if (asked.base === "" && asked.head === "") Object.assign(asked, suggestion(devices) ?? {device: devices[0].id});
+  if (asked.base === "" && asked.head === "") Object.assign(asked, suggestion(devices) ?? {device: devices[0]?.id ?? ""});
   const place = element("div", {class: "compare-place"});
   const formPlace = element("div", {});
   const refresh = region(shell, place, (signal) => load(shell, asked, choice, titles, signal));

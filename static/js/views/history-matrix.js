@@ -107,6 +107,7 @@ function keys(table) {
     stop.setAttribute("tabindex", "0");
   });
   table.addEventListener("keydown", (event) => {
+    if (event.altKey || event.ctrlKey || event.metaKey) return; // the browser's own, as back is
     const r = rows.findIndex((row) => row.some(({a}) => a === document.activeElement));
     if (r < 0) return;
     const row = rows[r];
@@ -163,9 +164,11 @@ export function changes(shell, answer, state) {
   const all = [...driverChanges(answer.rows)].flatMap(([device, list]) => list.map((change) => ({device, ...change}))).sort((a, b) => (a.day < b.day ? 1 : -1));
   const title = element("h2", {}, "Changes of driver");
   if (all.length === 0) return element("section", {}, title, element("p", {class: "hint"}, "No driver changed between these days."));
+  const cellOf = (device, day, driver) => answer.rows.filter((row) => row.device.id === device && row.driver === driver).flatMap((row) => row.cells).filter((cell) => cell.day === day && cell.foreign !== null);
+  const marks = (device, day, driver) => cellOf(device, day, driver).map((cell) => element("span", {class: "mark"}, cell.foreign));
   const items = all.slice(0, CHANGES_MAX).map(({device, day, from, to}) => element("li", {},
     element("span", {class: "when"}, `${day} UTC`), element("span", {class: "what"}, bdi(names.get(device)), " ", element("span", {class: "device-id"}, bdi(shortId(device)))),
-    element("span", {class: "versions"}, bdi(from.join(", ")), " → ", bdi(to)),
+    element("span", {class: "versions"}, bdi(from.join(", ")), " → ", bdi(to), ...marks(device, day, to).flatMap((mark) => [" ", mark])),
     element("a", {href: shell.link("compare", {base: `driver:${from.at(-1)}`, head: `driver:${to}`, device, source: state.source}), "aria-label": `Compare ${from.at(-1)} with ${to}`}, "Compare")));
   const rest = all.length - items.length;
   return element("section", {class: "changes"}, title, element("ul", {class: "change-list"}, ...items), rest > 0 ? element("p", {class: "hint"}, `${rest} older changes are not listed.`) : null);

@@ -2,7 +2,7 @@
 import * as api from "../api.js";
 import {element} from "../dom.js";
 import {button, empty} from "../parts.js";
-import {SOURCES, chooser, dayInput, dayNumber, dayText, deviceLabel, field, foreign, foreignWords, knownDevices, nothingYet, read, region, today, watch} from "./filters.js";
+import {SOURCES, anyRun, chooser, dayInput, dayNumber, dayText, deviceLabel, field, foreign, foreignWords, knownDevices, nothingYet, read, region, today, watch} from "./filters.js";
 import {changes, key, matrix} from "./history-matrix.js";
 
 export const css = "/css/history.css";
@@ -26,7 +26,7 @@ function sentence(answer) {
   return element("p", {class: "lead said", role: "status"},
     `${count(counted + timed, "good run")} of ${count(devices, "device")} under ${count(drivers, "driver")}: ${counted.toLocaleString("en-US")} with counters, ${timed.toLocaleString("en-US")} timed only; on ${count(days.length, "day")}`,
     ...(days.length === 1 ? [", ", dayOf(days[0])] : [" from ", dayOf(days[0]), " to ", dayOf(days.at(-1))]), " (UTC). ",
-    element("span", {class: "second"}, "Looked for from ", dayOf(answer.since), " up to, not including, ", dayOf(answer.until), " (UTC)."));
+    element("span", {class: "second"}, "Days looked at: from ", dayOf(answer.since), ", before ", dayOf(answer.until), " (UTC)."));
 }
 
 /** Gives each cell its foreign: what of its runs was not measured here, in words, or null. */
@@ -37,9 +37,12 @@ function markForeign(answer, answers) {
   for (const row of answer.rows) for (const cell of row.cells) cell.foreign = foreignWords(runs(cell), Object.fromEntries(counts.map(([source, known]) => [source, known.get(of(row, cell)) ?? 0])));
 }
 
-function nothing(shell, state) {
+async function nothing(shell, state, answer) {
+  if (!await anyRun(shell.signal)) return [nothingYet(shell)];
+  const days = ["No good run from ", dayOf(answer.since), ", before ", dayOf(answer.until), " (UTC). "];
   const words = state.source === "" ? "Replayed runs are no history; they are shown when they are asked for." : "Choose other days, another device or another source.";
-  return [empty("No run in this span", element("p", {}, words), element("p", {}, element("a", {href: shell.link("history", {...state, source: "any"})}, "Show replayed runs too")))];
+  const links = [state.source === "any" ? null : element("a", {href: shell.link("history", {...state, source: "any"})}, "Show replayed runs too"), element("a", {href: shell.link("runs")}, "Show the list of all runs")].filter(Boolean);
+  return [empty("No run in this span", element("p", {}, ...days, words), ...links.map((a) => element("p", {}, a)))];
 }
 
 export async function show(root, params, shell) {
@@ -51,7 +54,7 @@ export async function show(root, params, shell) {
     const answer = await ask(state.source);
     markForeign(answer, await foreign(state.source, (source) => (source === state.source ? answer : ask(source))));
     const words = sentence(answer);
-    if (words === null) return nothing(shell, state);
+    if (words === null) return nothing(shell, state, answer);
     return [words, key(), matrix(shell, answer, state), changes(shell, answer, state)];
   });
   const form = element("form", {class: "toolbar", "aria-label": "What to show"},
@@ -73,10 +76,6 @@ export async function show(root, params, shell) {
   }
   watch(form, (name, value) => change({[name]: value}));
   const head = [element("h1", {}, "History"), element("p", {class: "lead"}, "Which days have a verification, for each device, driver and CUDA version. A cell opens its runs.")];
-  if (devices.every((device) => device.versions.length === 0)) {
-    root.replaceChildren(...head, nothingYet(shell));
-    return;
-  }
   await refresh();
   root.replaceChildren(...head, form, place);
   place.querySelector(".matrix-scroll")?.scrollTo({left: 1e6});

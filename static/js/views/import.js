@@ -1,7 +1,7 @@
 // Imports: the files of another measurement and what they do not say themselves become a run.
 import {upload} from "../api.js";
 import {element} from "../dom.js";
-import {si} from "../format.js";
+import {sentence, si} from "../format.js";
 import {bdi, button, definitions, notice, problem, runLink, tokenForm} from "../parts.js";
 
 export const css = "/css/jobs.css";
@@ -103,7 +103,7 @@ function result(run, isNew, shell) {
 
 function refusal(error, again) {
   const box = problem(error);
-  if (error.retryAfter !== null) box.append(element("p", {}, `The daemon asks to wait ${error.retryAfter} s.`));
+  if (Number.isInteger(error.retryAfter)) box.append(element("p", {}, `The daemon asks to wait ${error.retryAfter} s.`));
   if (error.status === 401 || error.status === 403) box.append(element("p", {}, "A token with the right to submit, kept until this tab is closed, sends it again:"), tokenForm(again));
   return box;
 }
@@ -136,7 +136,7 @@ function sender(form, submit, said, shell) {
       if (error.name === "AbortError") said.replaceChildren(notice(null, element("p", {}, "Stopped. Nothing was stored.")));
       else {
         said.replaceChildren(refusal(error, go));
-        (mark(form, error.field, error.message) ?? said.querySelector("input"))?.focus();
+        (mark(form, error.field, error.message && sentence(error.message)) ?? said.querySelector("input"))?.focus();
       }
     } finally {
       running = null;

@@ -1,6 +1,7 @@
 // Runs, #view=runs&device=…: every run by every filter of the API, in pages; from here to one run, to two of them on one chart, or to a comparison.
 import * as api from "../api.js";
 import {element} from "../dom.js";
+import {sentence} from "../format.js";
 import {button, empty, notice} from "../parts.js";
 import {HISTORY_SOURCE, SIZES, SUITES, chooser, dayInput, deviceLabel, distinct, field, knownDevices, nothingYet, read, region, suggested, watch} from "./filters.js";
 import {exports} from "./runs-export.js";
@@ -36,10 +37,13 @@ function pages(shell, state, answer) {
   return element("nav", {class: "buttons pages", "aria-label": "Pages of runs"}, first, next);
 }
 
+/** The list without filters; runs that are marked, and how many rows a page has, are no filter. */
+const unfiltered = (shell, {base, head, limit}) => shell.link("runs", {base, head, limit});
+
 function nothing(shell, state) {
   if (state.cursor !== "") return [empty("No older run", element("p", {}, element("a", {href: shell.link("runs", {...state, cursor: ""})}, "Back to the newest")))];
   const filtered = FILTERS.some((name) => state[name] !== "");
-  return filtered ? [empty("No run fits these filters", element("p", {}, element("a", {href: shell.link("runs")}, "Show all runs")))] : [nothingYet(shell)];
+  return filtered ? [empty("No run fits these filters", element("p", {}, element("a", {href: unfiltered(shell, state)}, "Show all runs")))] : [nothingYet(shell)];
 }
 
 function said(items, state) {
@@ -60,14 +64,14 @@ export async function show(root, params, shell) {
       answer = await api.get(api.address("/api/v1/runs", query), {signal});
     } catch (error) {
       if (error.code !== "bad_cursor") throw error;
-      return [notice(null, element("p", {}, `${error.message} `, element("a", {href: shell.link("runs", {...state, cursor: ""})}, "Start with the newest runs")))];
+      return [notice(null, element("p", {}, `${sentence(error.message)} `, element("a", {href: shell.link("runs", {...state, cursor: ""})}, "Start with the newest runs")))];
     }
     if (answer.items.length === 0) return nothing(shell, state);
     const file = exports(shell, Object.fromEntries(FILTERS.map((name) => [name, state[name]])));
     return [element("div", {class: "list-head"}, said(answer.items, state), file.buttons), file.said, table(shell, answer.items, selection), pages(shell, state, answer)].filter(Boolean);
   });
   const form = filterForm(state, devices);
-  form.append(button("Clear filters", () => { location.hash = shell.link("runs"); }, {class: "quiet"}));
+  form.append(button("Clear filters", () => { location.hash = unfiltered(shell, state); }, {class: "quiet"}));
   watch(form, (name, value) => {
     const changed = {[name]: value, cursor: ""};
     Object.assign(state, changed);
