@@ -6,9 +6,31 @@
 
 #include "base/num.h"
 #include "import.h"
+#include "record/quantile.h"
 #include "record/record_json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Samples that the daemon would not take for those of the run. */
+static void check_samples(const struct import_result *result)
+{
+    for (size_t i = 0; i < result->sample_count; i++) {
+        const struct import_sample *sample = &result->samples[i];
+        const struct rl_row *row = rl_run_row(result->run, sample->unit);
+        const struct rl_ceiling *ceiling = rl_run_ceiling(result->run, sample->unit, sample->state);
+        enum rl_state shown = row != NULL && !row->state[sample->state].present ? RL_MIXED : sample->state;
+        const struct rl_times *times = row != NULL       ? &row->state[shown].time_s
+                                       : ceiling != NULL ? &ceiling->time_s
+                                                         : NULL;
+        struct rl_times_difference differs;
+        if (times == NULL || (row != NULL && !row->state[shown].present))
+            abort();
+        if (rl_is_known(times->median) &&
+            (rl_times_check(times, sample->times_s, sample->count, sample->launches, &differs) != 0 ||
+             differs.member != NULL))
+            abort();
+    }
+}
 
 static void import(const struct import_file *files, size_t count, const char *sizes)
 {
@@ -31,10 +53,7 @@ static void import(const struct import_file *files, size_t count, const char *si
     second = rl_run_to_json(again);
     if (!json_equal(document, second))
         abort();
-    for (size_t i = 0; i < result.sample_count; i++)
-        for (size_t t = 0; t < result.samples[i].count; t++)
-            if (!(result.samples[i].times_s[t] > 0))
-                abort();
+    check_samples(&result);
     json_decref(document);
     json_decref(second);
     rl_run_free(again);
