@@ -58,16 +58,19 @@ async function navigation(browser, daemon) {
     const {page, done} = await open(browser, {expected: [/404/]});
     let go;
     const held = new Promise((resolve) => { go = resolve; });
+    let answered;
     await page.route(/\/api\/v1\/runs\?/, async (route) => {
-      await held;
-      await route.continue().catch(() => {}); // the page has given it up
+      answered = held.then(() => route.continue()).catch(() => {}); // the page has given it up
+      await answered;
     });
     await page.goto(daemon.url);
     await page.getByText("Loading the run").waitFor();
+    const ended = page.waitForEvent("requestfailed", (request) => /\/api\/v1\/runs\?/.test(request.url()));
     await page.evaluate(() => { location.hash = "#run=999999"; });
     await page.getByText("The run cannot be shown").waitFor();
+    assert.match((await ended).failure().errorText, /ABORTED/);
     go();
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await answered;
     assert.equal(await page.getByText("The run cannot be shown").count(), 1);
     assert.equal(await page.locator("#run table").count(), 0);
     await done();
