@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import {createHash} from "node:crypto";
 import {readFileSync, writeFileSync} from "node:fs";
-import {dirname, join} from "node:path";
-import {pathToFileURL} from "node:url";
+import {join} from "node:path";
 import {axe, launch, open} from "./browser.mjs";
 import {JSON_TYPE, start, submit} from "./daemon.mjs";
 import {importedKernelTests, oldTests, t4Tests, tokenTests, versionTests} from "./history-rights.mjs";
+import {historyWordsTests} from "./history-words.mjs";
 import {AFTER, BEFORE, HOSTILE, fillPast} from "./past.mjs";
 import {test, until} from "./suite.mjs";
 
@@ -459,17 +459,8 @@ async function acceptTests(browser, daemon, past) {
   });
 }
 
-/** What the page says of runs that were not measured here, of counts alone. */
-async function foreignWordsTests() {
-  const {foreignWords} = await import(pathToFileURL(join(dirname(process.env.RL_README), "static/js/views/filters.js")));
-  await test("runs that were not measured here are counted in words", () => {
-    const cases = [[2, {}, null], [2, {imported: 0, replayed: 0}, null], [2, {imported: 2}, "imported"], [3, {imported: 1}, "1 of 3 imported"], [3, {imported: 0, replayed: 3}, "replayed"], [4, {imported: 1, replayed: 2}, "1 of 4 imported, 2 replayed"]];
-    for (const [all, counts, words] of cases) assert.equal(foreignWords(all, counts), words);
-  });
-}
-
 export async function historyTests() {
-  await foreignWordsTests();
+  await historyWordsTests();
   const daemon = await start();
   const past = await fillPast(daemon);
   await submit(daemon, {suite: "verify"});

@@ -201,6 +201,19 @@ async function failing(browser) {
     await done();
     await daemon.stop();
   });
+  await test("a run with a wrong result says which check failed by its title, not by its id", async () => {
+    const daemon = await start({replay: join(root, "tests/data/faults/wrong_result.jsonl")});
+    const {page, done} = await open(browser);
+    await look(page, daemon);
+    await press(page).click();
+    await ended(page, "done");
+    const [job] = await jobs(daemon);
+    const run = (await daemon.ask("GET", `/api/v1/runs/${job.run}`)).json;
+    const wrong = run.checks.find((check) => run.outcome_reasons.includes(`${check.name} failed`));
+    await panel(page).locator(".notice.bad", {hasText: `Check failed: ${wrong.title}.`}).waitFor();
+    await done();
+    await daemon.stop();
+  });
   await test("no GPU: the page says that nothing would be measured, and the sent form says why", async () => {
     const daemon = await start({replay: join(root, "tests/data/faults/no_device.jsonl"), ready: false});
     const {page, done} = await open(browser, {expected: [/503/]});

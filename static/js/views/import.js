@@ -2,6 +2,7 @@
 import {upload} from "../api.js";
 import {element} from "../dom.js";
 import {sentence, si} from "../format.js";
+import {reasonsInWords} from "../outcome.js";
 import {bdi, button, definitions, notice, problem, runLink, tokenForm} from "../parts.js";
 
 export const css = "/css/jobs.css";
@@ -94,7 +95,7 @@ function result(run, isNew, shell) {
   const files = run.import?.files ?? [];
   return [
     notice(isNew ? "good" : "info", element("p", {}, ...words)),
-    run.outcome === "ok" ? null : notice(null, element("p", {}, `The run is ${run.outcome}: ${run.outcome_reasons.join("; ")}.`)),
+    run.outcome === "ok" ? null : notice(null, element("p", {}, `The run is ${run.outcome}: ${reasonsInWords(run)}.`)),
     definitions([["GPU", bdi(run.device.name)], ["kernels", String(run.kernels.length)], ...files.map((file) => [file.kind, `${file.format}, ${si(file.bytes, "B")}`])]),
     (run.import?.notes ?? []).length === 0 ? null : element("ul", {class: "import-notes"}, ...run.import.notes.map((text) => element("li", {}, bdi(text)))),
     element("p", {class: "buttons"}, element("a", {class: "button", href: shell.link("run", {run: run.id})}, "Show the run")),

@@ -3,6 +3,7 @@ import {get, getTagged, getText, run as getRun, seconds, send} from "../api.js";
 import {element} from "../dom.js";
 import {NONE, ratio, sentence, si} from "../format.js";
 import {bdi, button, chip, definitions, moment, notice, runLink, scrolling} from "../parts.js";
+import {reasonsInWords} from "../outcome.js";
 import {refused} from "../refused.js";
 import {CHIPS, countersTrouble, isOpen, phase, stateWord, what, who} from "./jobs-words.js";
 
@@ -79,8 +80,8 @@ function predictions(found, titles) {
 /** What a run's counters or its outcome leave to do; nothing when all is well. */
 function shortcomings(run) {
   const made = [];
-  if (run.outcome === "refused") made.push(notice("bad", element("p", {}, "The run is refused: a result was wrong, so its figures are evidence and no roofline."), element("p", {}, run.outcome_reasons.join("; "))));
-  if (run.outcome === "partial") made.push(notice(null, element("p", {}, `The run is partial: ${run.outcome_reasons.join("; ")}.`)));
+  if (run.outcome === "refused") made.push(notice("bad", element("p", {}, "The run is refused: a result was wrong, so its figures are evidence and no roofline."), element("p", {}, sentence(reasonsInWords(run)))));
+  if (run.outcome === "partial") made.push(notice(null, element("p", {}, `The run is partial: ${reasonsInWords(run)}.`)));
   const trouble = countersTrouble(run.counters.status);
   if (trouble) {
     made.push(notice(null, element("p", {}, element("strong", {}, "Times only, no byte counters: "), `${trouble.meaning} ${run.counters.reason === null ? "" : sentence(run.counters.reason)}`),

@@ -1,7 +1,8 @@
 // A trend's quantities and verdicts in words and digits.
 import {NONE} from "../format.js";
+import {percent} from "./compare-words.js";
 
-const PREFIXES = [[1e18, "E"], [1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"]];
+const PREFIXES = [[18, "E"], [15, "P"], [12, "T"], [9, "G"], [6, "M"], [3, "k"], [0, ""], [-3, "m"], [-6, "µ"], [-9, "n"]].map(([power, prefix]) => [Number(`1e${power}`), prefix, power]);
 const DIGITS = 5; // a change of one part in a thousand is to be seen
 
 export const METRICS = {
@@ -21,22 +22,28 @@ export function quantity(metric, kind) {
   return metric === "value" && kind === "compute_ceiling" ? {...known, unit: "FLOP/s"} : known;
 }
 
-/** The prefix for values around this one: {size, text}. */
+/** The prefix for values around this one: {size, power, text}. */
 export function prefixFor(value, {unit, prefixed}) {
   const magnitude = Math.abs(value);
-  const [size, prefix] = !prefixed || magnitude === 0 ? [1, ""] : PREFIXES.find(([size]) => magnitude >= 0.999995 * size) ?? PREFIXES.at(-1);
-  return {size, text: `${prefix}${unit}`};
+  const [size, prefix, power] = !prefixed || magnitude === 0 ? [1, "", 0] : PREFIXES.find(([size]) => magnitude >= 0.999995 * size) ?? PREFIXES.at(-1);
+  return {size, power, text: `${prefix}${unit}`};
 }
 
 /** A bare number: four decimals where that says enough. */
 const plain = (value) => (Math.abs(value) >= 0.1 || value === 0 ? value.toFixed(4) : value.toPrecision(DIGITS - 1));
 
+/** value / 10^power in so many significant digits, rounded once and from the number itself: a division before it would round too. */
+function shifted(value, power) {
+  const [mantissa, exponent] = value.toExponential(DIGITS - 1).split("e");
+  return Number(`${mantissa}e${Number(exponent) - power}`).toPrecision(DIGITS);
+}
+
 /** Five significant digits with the unit; what has no prefix, with a fixed number of decimals. */
 export function exact(value, of) {
   if (value === null) return NONE;
-  const {size, text} = prefixFor(value, of);
+  const {power, text} = prefixFor(value, of);
   if (!of.prefixed) return text === "" ? plain(value) : `${value.toFixed(2)} ${text}`;
-  const number = value === 0 ? "0" : (value / size).toPrecision(DIGITS);
+  const number = value === 0 ? "0" : shifted(value, power);
   return `${number} ${text}`;
 }
 
@@ -49,12 +56,7 @@ export function range(low, high, of) {
 }
 
 /** A change of a value against what it was, in percent with its sign. */
-export function change(value, before) {
-  if (value === null || !before) return NONE;
-  const percent = 100 * (value / before - 1);
-  const digits = Math.abs(percent).toFixed(2);
-  return `${Number(digits) === 0 ? "" : percent > 0 ? "+" : "−"}${digits} %`;
-}
+export const change = (value, before) => (value === null || !before ? NONE : percent(value / before));
 
 /** "accepted", "unknown", "none" (no band), "outside" or "inside". */
 export function kindOf(point) {

@@ -1,0 +1,30 @@
+// What the views over many runs say in words and figures: of values alone, without a browser.
+import assert from "node:assert/strict";
+import {dirname, join} from "node:path";
+import {pathToFileURL} from "node:url";
+import {test} from "./suite.mjs";
+
+/** What the page says of runs that were not measured here, of counts alone. */
+async function foreignWordsTests() {
+  const {foreignWords} = await import(pathToFileURL(join(dirname(process.env.RL_README), "static/js/views/filters.js")));
+  await test("runs that were not measured here are counted in words", () => {
+    const cases = [[2, {}, null], [2, {imported: 0, replayed: 0}, null], [2, {imported: 2}, "imported"], [3, {imported: 1}, "1 of 3 imported"], [3, {imported: 0, replayed: 3}, "replayed"], [4, {imported: 1, replayed: 2}, "1 of 4 imported, 2 replayed"]];
+    for (const [all, counts, words] of cases) assert.equal(foreignWords(all, counts), words);
+  });
+}
+
+async function figureTests() {
+  const {exact, quantity} = await import(pathToFileURL(join(dirname(process.env.RL_README), "static/js/views/trend-words.js")));
+  await test("a trend's figures are rounded once, from the number itself", () => {
+    // each value lies half of the last digit between two; divided by 1e-6 first, a third of them would fall to the other side (2026-11-30)
+    for (let digits = 100005; digits < 1000000; digits += 10) {
+      const value = Number(`${digits}e-10`);
+      assert.equal(exact(value, quantity("time_s", "kernel")), `${(Number(`${value.toExponential(4)}`.replace(/e.*/, "")) * 10).toPrecision(5)} µs`, String(value));
+    }
+  });
+}
+
+export async function historyWordsTests() {
+  await foreignWordsTests();
+  await figureTests();
+}
