@@ -1,4 +1,5 @@
 /* A recording of raw answers: replayed through the engine, then an import like any other. */
+#include <stdio.h>
 #include <string.h>
 
 #include "backend_replay.h"
@@ -53,11 +54,15 @@ static int keep_samples(struct import *import, const struct taking *taking)
                : rl_fail(import->err, RL_E_NO_MEMORY, "recording", "no memory for the samples");
 }
 
-/* What the file is called when its errors are told. */
+/* What the file is called when its errors are told. Of a replay that the operator asks for they are the server's; of an
+ * upload they are the file's, whatever is wrong with what it holds. */
 static int in_file(struct import *import, const struct import_file *file)
 {
     char quoted[IMPORT_QUOTE];
     rl_wrap(import->err, "%s", import_quote(quoted, file->name));
+    if (import->err->code != RL_E_NO_MEMORY)
+        import->err->code = RL_E_IMPORT_FORMAT;
+    snprintf(import->err->field, sizeof import->err->field, "recording");
     return -1;
 }
 
@@ -92,7 +97,7 @@ int import_recording(struct import *import, const struct import_file *file)
     /* faults make a process hang or die: they are for tests, and nothing that an upload may bring */
     if (json_array_size(recording->faults) > 0) {
         recording_free(recording);
-        return rl_fail(import->err, RL_E_REPLAY_FORMAT, "recording",
+        return rl_fail(import->err, RL_E_IMPORT_FORMAT, "recording",
                        "%s has faults, which only a test's recording may have", file->name);
     }
     int64_t recorded_at_ms = recording->recorded_at_ms;
@@ -100,6 +105,11 @@ int import_recording(struct import *import, const struct import_file *file)
         return in_file(import, file);
     rl_run_free(import->run);
     import->run = run;
+    if (!rl_device_id_valid(&run->device))
+        return rl_fail(import->err, RL_E_IMPORT_FORMAT, "recording",
+                       "%s: line 1: device.id is neither the device's uuid nor, without one, a name of lower-case "
+                       "letters, digits and dashes",
+                       file->name);
     import->document = true;
     /* an import is of the day on which it was measured */
     run->started_at_ms = run->finished_at_ms = recorded_at_ms;

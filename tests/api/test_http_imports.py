@@ -296,6 +296,18 @@ class Imports(unittest.TestCase):
         self.assertEqual(first["date"], first["recorded_at"])
         self.assertEqual(self.imported({"recording": RECORDING}, {"sizes": "course"}, status=200)["id"], first["id"])
 
+    def test_recordings_that_are_damaged(self):
+        """422 of an upload; the operator's own recording, damaged, is 500."""
+        whole = RECORDING.read_bytes()
+        cut = b"\n".join(whole.splitlines()[:20]) + b"\n"
+        other = json.loads(whole.splitlines()[0])
+        other["device"]["id"] = "GPU-0"
+        for data, words in ((b"{}\n", ["line 1"]), (b"", ["empty"]), (b"garbage", ["line 1"]), (cut, []),
+                            (json.dumps(other, separators=(",", ":")).encode() + b"\n" + whole.partition(b"\n")[2], ["device.id"])):
+            with self.subTest(data=data[:40]):
+                self.refused({"recording": data}, {}, words=["upload", *words], field="recording")
+        self.nothing_stored()
+
     def test_fields_that_cannot_be(self):
         for name, value in (("date", "2099-01-01"), ("date", "yesterday"), ("date", "2026-02-31"), ("driver", "new"), ("cuda", "12,6"), ("sizes", "huge"), ("cache", "hot"),
                             ("times", "1"), ("device", ""), ("date", "")):

@@ -141,7 +141,13 @@ static void recordings(void **state)
     must_refuse(&given, RL_E_BAD_FIELD, "sizes", "recording");
     given.fields = (struct import_fields){0};
     given.recording = "{}\n";
-    must_refuse(&given, RL_E_REPLAY_FORMAT, NULL, "r.jsonl");
+    must_refuse(&given, RL_E_IMPORT_FORMAT, "recording", "r.jsonl|line 1");
+    char *other = strdup(recorded), *own = other != NULL ? strstr(other, "\"id\":\"GPU-") : NULL;
+    assert_non_null(own);
+    own[strlen("\"id\":\"GPU-")] = 'f'; /* not its uuid any more */
+    given.recording = other;
+    must_refuse(&given, RL_E_IMPORT_FORMAT, "recording", "r.jsonl|line 1|device.id");
+    free(other);
     /* a test's faults make processes hang and die: no upload may bring them */
     size_t len = strlen(recorded), entries = 0;
     char *end = strstr(recorded, "{\"op\":\"end\""), *faulty = malloc(len + 512);
@@ -154,7 +160,7 @@ static void recordings(void **state)
     given.recording = faulty;
     struct rl_err err = {.code = RL_E_NONE};
     assert_int_equal(make_import(&given, &result, &err), -1);
-    if (strstr(err.message, "faults") == NULL)
+    if (err.code != RL_E_IMPORT_FORMAT || strstr(err.message, "faults") == NULL)
         fail_msg("%s", err.message);
     free(faulty);
 }
