@@ -77,13 +77,13 @@ static void an_import_has_a_trend_of_its_bytes_as_counted(void **state)
                      1);
     rl_buf_init(&out, 1 << 16);
     OK(f, store_history_trend(f->store,
-                      &(struct store_trend_query){.device = DEVICE_A,
-                                                  .kernel = "vector_add",
-                                                  .state = "cold",
-                                                  .metric = "dram_bytes",
-                                                  .source = "imported",
-                                                  .now_ms = T0},
-                      &out, &f->err));
+                              &(struct store_trend_query){.device = DEVICE_A,
+                                                          .kernel = "vector_add",
+                                                          .state = "cold",
+                                                          .metric = "dram_bytes",
+                                                          .source = "imported",
+                                                          .now_ms = T0},
+                              &out, &f->err));
     assert_non_null(strstr(out.data, "\"median\":174300000"));
     rl_buf_free(&out);
     check(f);
