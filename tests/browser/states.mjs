@@ -74,7 +74,7 @@ export const STATES = [
   {name: "history-wrong", ready: ".notice.bad", fragment: () => "view=history&since=yesterday"},
   {name: "history-token", ready: "article form.token", fragment: () => "view=history&until=2100-01-01", before: (page) => page.route(/history\?until/, (route) => route.fulfill(refusal))},
   {name: "history-loading", ready: ".loading", fragment: () => "view=history", before: (page) => page.route(/api\/v1\/devices/, () => {}), hangs: true},
-  {name: "history-none", ready: ".empty", fragment: () => "view=history", before: (page) => page.route(/api\/v1\/(history|devices)/, (route) => route.fulfill({json: {since: dayAgo(365), until: dayAgo(-1), rows: [], items: []}}))},
+  {name: "history-none", ready: ".empty", fragment: () => "view=history", before: (page) => page.route(/api\/v1\/(history|devices|runs)/, (route) => route.fulfill({json: {since: dayAgo(365), until: dayAgo(-1), rows: [], items: []}}))},
   {name: "runs-empty", ready: ".empty", fragment: () => "view=runs&driver=999.99"},
   {name: "runs-unknown", ready: "#runs tbody tr", fragment: () => "view=runs&driver=unknown&outcome=any"},
   {name: "runs-token", ready: ".export-said form.token", fragment: () => "view=runs&limit=25", before: (page) => page.route(/runs\.csv/, (route) => route.fulfill(refusal)), then: (page) => page.getByRole("button", {name: "CSV"}).click()},
