@@ -2,10 +2,12 @@
  * was. */
 #include "db/store_internal.h"
 
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/num.h"
+#include "record/record_json.h"
 
 #define HEAD_MAX 80 /* {"id":"…","job":"…", with two numbers of at most 20 digits */
 
@@ -84,4 +86,23 @@ int store_run_document(struct store *store, int64_t id, struct rl_buf *out, stru
     }
     stmt_end(&stmt);
     return store_finish_text(out, length, rc, err);
+}
+
+int store_document_parse(const struct rl_buf *text, int64_t id, struct rl_run **ret, struct rl_err *err)
+{
+    json_t *document = json_loadb(text->data, text->len, JSON_REJECT_DUPLICATES, NULL);
+    struct rl_err cause = {.message = "it is not JSON"};
+    int rc = -1;
+
+    if (document != NULL) {
+        rl_run_json_bare(document);
+        rc = rl_run_from_json(document, ret, &cause);
+    }
+    json_decref(document);
+    if (rc < 0 && cause.code == RL_E_NO_MEMORY)
+        return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for run %lld", (long long)id);
+    if (rc < 0)
+        return rl_fail(err, RL_E_STORE_CORRUPT, "database", "the document of run %lld cannot be read: %s",
+                       (long long)id, cause.message);
+    return 0;
 }

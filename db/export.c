@@ -1,11 +1,10 @@
 /* Runs as one long text, in pieces: nothing of it is held but the piece. */
 #include "db/select.h"
 
-#include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/record_json.h"
 #include "record/text.h"
 
 #define PAGE 64 /* runs looked for at once */
@@ -18,6 +17,13 @@ struct store_export {
     struct place places[PAGE], before;
     int count, at;            /* of places */
     bool started, ended, any; /* the head is out; the tail is out; a run is out */
+    /* CSV, of a run whose document has over here_bytes */
+    size_t here_bytes;
+    int64_t apart; /* 0: none */
+    bool made;
+    struct rl_buf document, lines;
+    int rc; /* with err, once it is made */
+    struct rl_err err;
 };
 
 static int keep(struct store_export *export, int at, const char **word)
@@ -35,6 +41,8 @@ void store_export_free(struct store_export *export)
         return;
     for (int i = 0; i < SERIES_WORDS; i++)
         free(export->words[i]);
+    rl_buf_free(&export->document);
+    rl_buf_free(&export->lines);
     free(export);
 }
 
@@ -47,7 +55,9 @@ int store_export_start(struct store *store, const struct store_run_filter *filte
 
     if (export == NULL)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for an export");
-    *export = (struct store_export){.store = store, .format = format};
+    *export = (struct store_export){.store = store, .format = format, .here_bytes = SIZE_MAX};
+    rl_buf_init(&export->document, STORE_DOCUMENT_MAX_BYTES);
+    rl_buf_init(&export->lines, STORE_DOCUMENT_MAX_BYTES);
     own = &export->filter;
     asked.limit = PAGE;
     asked.cursor = NULL;
@@ -105,25 +115,6 @@ static void put_lines(struct rl_buf *out, const struct rl_buf *csv, const char *
     }
 }
 
-static int parse(const struct rl_buf *text, int64_t run_id, struct rl_run **ret, struct rl_err *err)
-{
-    json_t *document = json_loadb(text->data, text->len, JSON_REJECT_DUPLICATES, NULL);
-    struct rl_err cause = {.message = "it is not JSON"};
-    int rc = -1;
-
-    if (document != NULL) {
-        rl_run_json_bare(document);
-        rc = rl_run_from_json(document, ret, &cause);
-    }
-    json_decref(document);
-    if (rc < 0 && cause.code == RL_E_NO_MEMORY)
-        return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for run %lld", (long long)run_id);
-    if (rc < 0)
-        return rl_fail(err, RL_E_STORE_CORRUPT, "database", "the document of run %lld cannot be read: %s",
-                       (long long)run_id, cause.message);
-    return 0;
-}
-
 static int put_csv(const struct rl_buf *document, int64_t run_id, struct rl_buf *out, struct rl_err *err)
 {
     struct rl_run *run = NULL;
@@ -131,7 +122,7 @@ static int put_csv(const struct rl_buf *document, int64_t run_id, struct rl_buf 
     char cell[24];
     int rc;
 
-    if (parse(document, run_id, &run, err) < 0)
+    if (store_document_parse(document, run_id, &run, err) < 0)
         return -1;
     rl_buf_init(&csv, STORE_DOCUMENT_MAX_BYTES);
     rc = rl_csv_write(run, &csv);
@@ -142,6 +133,57 @@ static int put_csv(const struct rl_buf *document, int64_t run_id, struct rl_buf 
         put_lines(out, &csv, cell, false);
     rl_buf_free(&csv);
     rl_run_free(run);
+    return rc;
+}
+
+/* ---- runs whose lines are made beside the store ---- */
+
+void store_export_beside(struct store_export *export, size_t here_bytes)
+{
+    export->here_bytes = here_bytes;
+}
+
+void store_export_drop(struct store_export *export)
+{
+    rl_buf_free(&export->document);
+    rl_buf_init(&export->document, STORE_DOCUMENT_MAX_BYTES);
+}
+
+int store_export_fetch(struct store_export *export, struct rl_err *err)
+{
+    struct rl_err cause = {0};
+
+    if (export->apart == 0 || export->document.len > 0 ||
+        store_run_document(export->store, export->apart, &export->document, &cause) == 0)
+        return 0;
+    if (cause.code == RL_E_NOT_FOUND) /* retired while it waited: no lines */
+        return 0;
+    if (err != NULL)
+        *err = cause;
+    return -1;
+}
+
+void store_export_make(struct store_export *export)
+{
+    if (export->document.len > 0)
+        export->rc = put_csv(&export->document, export->apart, &export->lines, &export->err);
+    store_export_drop(export);
+    export->made = true;
+}
+
+/* Once made: nothing is apart any more. */
+static int put_made(struct store_export *export, struct rl_buf *out, struct rl_err *err)
+{
+    int rc = export->rc;
+
+    if (rc == 0)
+        rl_buf_add(out, export->lines.data, export->lines.len);
+    else if (err != NULL)
+        *err = export->err;
+    rl_buf_free(&export->lines);
+    rl_buf_init(&export->lines, STORE_DOCUMENT_MAX_BYTES);
+    export->apart = 0;
+    export->made = false;
     return rc;
 }
 
@@ -167,7 +209,6 @@ static int put_head(struct store_export *export, struct rl_buf *out)
 
 static int put_run(struct store_export *export, int64_t run_id, struct rl_buf *out, struct rl_err *err)
 {
-    struct rl_buf document;
     size_t length = out->len;
     int rc;
 
@@ -175,11 +216,14 @@ static int put_run(struct store_export *export, int64_t run_id, struct rl_buf *o
         rl_buf_puts(out, export->any ? ",\n" : "\n");
         return store_finish_text(out, length, store_run_document(export->store, run_id, out, err), err);
     }
-    rl_buf_init(&document, STORE_DOCUMENT_MAX_BYTES);
-    rc = store_run_document(export->store, run_id, &document, err);
+    rc = store_run_document(export->store, run_id, &export->document, err);
+    if (rc == 0 && export->document.len > export->here_bytes) {
+        export->apart = run_id;
+        return 0;
+    }
     if (rc == 0)
-        rc = put_csv(&document, run_id, out, err);
-    rl_buf_free(&document);
+        rc = put_csv(&export->document, run_id, out, err);
+    store_export_drop(export);
     return rc;
 }
 
@@ -198,27 +242,36 @@ static int put_existing(struct store_export *export, int64_t run_id, struct rl_b
     return -1;
 }
 
+/* One run, or the tail after the last. */
+static int put_next(struct store_export *export, struct rl_buf *out, struct rl_err *err)
+{
+    int64_t run_id = 0;
+
+    if (export->apart != 0)
+        return put_made(export, out, err);
+    if (next_run(export, &run_id, err) < 0)
+        return -1;
+    if (run_id != 0)
+        return put_existing(export, run_id, out, err);
+    rl_buf_puts(out, export->format == STORE_EXPORT_JSON ? "\n]}\n" : "");
+    export->ended = true;
+    return 0;
+}
+
 int store_export_next(struct store_export *export, size_t bytes, struct rl_buf *out, bool *ret_done, struct rl_err *err)
 {
-    size_t length = out->len;
+    size_t length = out->len, from = length;
     int rc = 0;
 
     if (!export->started && put_head(export, out) < 0)
         rc = rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for an export");
     export->started = true;
-    while (rc == 0 && !export->ended && !out->failed && out->len - length < bytes) {
-        int64_t run_id = 0;
-
-        rc = next_run(export, &run_id, err);
-        if (rc < 0)
-            break;
-        if (run_id == 0) {
-            rl_buf_puts(out, export->format == STORE_EXPORT_JSON ? "\n]}\n" : "");
-            export->ended = true;
-        } else {
-            rc = put_existing(export, run_id, out, err);
-        }
+    if (export->format == STORE_EXPORT_CSV) { /* one run: its document is parsed for it */
+        from = out->len;
+        bytes = 1;
     }
+    while (rc == 0 && !export->ended && !out->failed && out->len - from < bytes && (export->apart == 0 || export->made))
+        rc = put_next(export, out, err);
     rc = store_finish_text(out, length, rc, err);
     if (rc == 0)
         *ret_done = export->ended;

@@ -18,8 +18,8 @@
 #include "server/limits.h"
 #include "server/listen.h"
 #include "server/options.h"
-#include "server/run_view.h"
 #include "server/static_files.h"
+#include "server/turns.h"
 
 struct daemon {
     struct options options;
@@ -29,7 +29,7 @@ struct daemon {
     struct loop *loop;
     struct jobs *jobs;
     struct imports *imports;
-    struct run_views *views;
+    struct turns *turns;
     struct routes routes;
     struct http_server *http;
     struct loop_source *signals;
@@ -198,12 +198,12 @@ static int start(struct daemon *daemon, struct rl_err *err)
         jobs_new(&jobs, daemon->store, daemon->loop, &daemon->jobs, err))
         return -1;
     daemon->imports = imports_new(options->import_exec, daemon->store, daemon->loop);
-    daemon->views = run_views_new(daemon->store, daemon->loop);
-    if (!daemon->imports || !daemon->views)
+    daemon->turns = turns_new(daemon->loop);
+    if (!daemon->imports || !daemon->turns)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory to start");
     daemon->routes = (struct routes){.jobs = daemon->jobs,
                                      .imports = daemon->imports,
-                                     .views = daemon->views,
+                                     .turns = daemon->turns,
                                      .store = daemon->store,
                                      .files = daemon->files,
                                      .started_ns = rl_monotonic_ns()};
@@ -230,7 +230,7 @@ static void stop(struct daemon *daemon)
     }
     if (daemon->unix_fd >= 0)
         unlink(daemon->options.listen_unix);
-    run_views_free(daemon->views);
+    turns_free(daemon->turns);
     imports_free(daemon->imports);
     jobs_free(daemon->jobs);
     if (daemon->loop) {

@@ -7,14 +7,14 @@
 #include "server/imports.h"
 #include "server/jobs.h"
 
-struct run_views;
+struct turns;
 struct static_files;
 struct http_counts;
 
 struct routes { /* filled by main; everything is borrowed */
     struct jobs *jobs;
     struct imports *imports;
-    struct run_views *views;
+    struct turns *turns; /* to make large runs' text */
     struct store *store;
     const struct static_files *files;
     const struct http_counts *counts; /* NULL until the server runs */

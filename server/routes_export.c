@@ -5,23 +5,75 @@
 #include "db/history.h"
 #include "server/limits.h"
 #include "server/routes.h"
+#include "server/turns.h"
 
 struct sent {
     struct store_export *export;
     struct routes *routes;
+    struct turn *turn; /* a large run of a CSV is being made, or waits for that */
+    void (*ready)(void *arg);
+    void *ready_arg;
+    bool failed; /* err: its turn had come */
+    struct rl_err err;
 };
 
 static int next_piece(void *arg, struct rl_buf *out, bool *ret_done, struct rl_err *err)
 {
-    return store_export_next(((struct sent *)arg)->export, LIMIT_EXPORT_PIECE_BYTES, out, ret_done, err);
+    const struct sent *sent = arg;
+    if (sent->failed) {
+        *err = sent->err;
+        return -1;
+    }
+    return store_export_next(sent->export, LIMIT_EXPORT_PIECE_BYTES, out, ret_done, err);
 }
 
-static void end(void *arg)
+static int fetch(void *arg, struct rl_err *err)
+{
+    return store_export_fetch(((struct sent *)arg)->export, err);
+}
+
+static void make(void *arg)
+{
+    store_export_make(((struct sent *)arg)->export);
+}
+
+static void on_made(void *arg, const struct rl_err *err)
+{
+    struct sent *sent = arg;
+    sent->turn = NULL;
+    sent->failed = err != NULL;
+    if (err)
+        sent->err = *err;
+    sent->ready(sent->ready_arg);
+}
+
+static int wait_turn(void *arg, void (*ready)(void *ready_arg), void *ready_arg, struct rl_err *err)
+{
+    struct sent *sent = arg;
+    struct turn_work work = {fetch, make, on_made, sent};
+    sent->ready = ready;
+    sent->ready_arg = ready_arg;
+    if (!turns_have_place(sent->routes->turns)) /* many that wait are not to need much memory */
+        store_export_drop(sent->export);
+    return turns_ask(sent->routes->turns, &work, &sent->turn, err);
+}
+
+static void sent_free(void *arg)
 {
     struct sent *sent = arg;
     store_export_free(sent->export);
     sent->routes->exports--;
     free(sent);
+}
+
+/* An export whose client has gone keeps its place until what is being made for it is. */
+static void end(void *arg)
+{
+    struct sent *sent = arg;
+    if (sent->turn)
+        turn_let_go(sent->turn, sent_free);
+    else
+        sent_free(sent);
 }
 
 static int start(struct routes *routes, const struct http_request *request, enum store_export_format format,
@@ -41,8 +93,9 @@ static int start(struct routes *routes, const struct http_request *request, enum
         free(sent);
         return -1;
     }
+    store_export_beside(sent->export, LIMIT_VIEW_HERE_BYTES);
     routes->exports++;
-    answer->stream = (struct http_stream){.next = next_piece, .free = end, .arg = sent};
+    answer->stream = (struct http_stream){.next = next_piece, .wait = wait_turn, .free = end, .arg = sent};
     snprintf(answer->disposition, sizeof(answer->disposition), "attachment; filename=\"runs.%s\"",
              format == STORE_EXPORT_CSV ? "csv" : "json");
     return 0;

@@ -1,26 +1,20 @@
 /* See run_view.h. */
 #include "server/run_view.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/record_json.h"
 #include "record/text.h"
-#include "server/aside.h"
 #include "server/limits.h"
-
-enum view_stage { WAITING, MAKING, MADE };
+#include "server/turns.h"
 
 struct view {
-    struct run_views *all;
-    struct view *next;
-    enum view_stage stage;
-    bool let_go; /* nobody waits for it any more */
+    struct turns *turns;
+    struct store *store;
+    struct turn *turn; /* being made, or waiting for that */
     void (*ready)(void *arg);
     void *ready_arg;
-    struct aside *aside;
     /* the thread's while it is being made */
     int64_t run;
     enum run_view_form form;
@@ -29,13 +23,6 @@ struct view {
     struct rl_buf out;
     int rc;
     struct rl_err err; /* when rc is -1 */
-};
-
-struct run_views {
-    struct store *store;
-    struct loop *loop;
-    struct view *first; /* the newest */
-    unsigned making;
 };
 
 /* ---- making: pure ---- */
@@ -50,27 +37,10 @@ static enum rl_state table_state(const struct rl_run *run, const char *asked)
     return RL_WARM;
 }
 
-/* The stored document as a struct. The store added id and job in front of what gpu/record wrote. */
-static int parse(const struct view *view, struct rl_run **ret, struct rl_err *err)
-{
-    json_t *document = json_loadb(view->source.data, view->source.len, JSON_REJECT_DUPLICATES, NULL);
-    if (!document)
-        return rl_fail(err, RL_E_STORE_CORRUPT, NULL, "the stored document of run %lld is not JSON",
-                       (long long)view->run);
-    rl_run_json_bare(document);
-    int rc = rl_run_from_json(document, ret, err);
-    json_decref(document);
-    if (rc) {
-        err->code = RL_E_STORE_CORRUPT;
-        rl_wrap(err, "the stored document of run %lld", (long long)view->run);
-    }
-    return rc;
-}
-
 static int write_text(struct view *view, struct rl_err *err)
 {
     struct rl_run *run;
-    if (parse(view, &run, err))
+    if (store_document_parse(&view->source, view->run, &run, err))
         return -1;
     int rc = view->form == RUN_VIEW_CSV ? rl_csv_write(run, &view->out)
                                         : rl_table_write(run, table_state(run, view->state), &view->out);
@@ -85,68 +55,31 @@ static void make(void *arg)
     rl_buf_free(&view->source);
 }
 
-/* ---- their turns ---- */
+/* ---- its turn ---- */
 
-static void view_free(struct view *view)
+static void view_free(void *arg)
 {
-    struct view **at = &view->all->first;
-    while (*at != view)
-        at = &(*at)->next;
-    *at = view->next;
-    aside_free(view->aside);
+    struct view *view = arg;
     rl_buf_free(&view->source);
     rl_buf_free(&view->out);
     free(view);
 }
 
-static void take_turns(struct run_views *views);
-
-static void tell(struct view *view)
-{
-    view->stage = MADE;
-    if (view->let_go)
-        view_free(view);
-    else
-        view->ready(view->ready_arg);
-}
-
-static void on_made(void *arg)
+static int fetch(void *arg, struct rl_err *err)
 {
     struct view *view = arg;
-    struct run_views *views = view->all;
-    aside_free(view->aside);
-    view->aside = NULL;
-    views->making--;
-    tell(view);
-    take_turns(views);
+    return view->source.len == 0 ? store_run_document(view->store, view->run, &view->source, err) : 0;
 }
 
-/* The documents of those that wait are not held meanwhile, so that many of them need no memory. */
-static int start(struct view *view, struct rl_err *err)
+static void on_made(void *arg, const struct rl_err *err)
 {
-    struct run_views *views = view->all;
-    if ((view->source.len == 0 && store_run_document(views->store, view->run, &view->source, err)) ||
-        aside_start(views->loop, make, on_made, view, &view->aside, err))
-        return -1;
-    view->stage = MAKING;
-    views->making++;
-    return 0;
-}
-
-static void take_turns(struct run_views *views)
-{
-    while (views->making < LIMIT_VIEWS) {
-        struct view *oldest = NULL;
-        for (struct view *view = views->first; view; view = view->next)
-            if (view->stage == WAITING && view->ready)
-                oldest = view;
-        if (!oldest)
-            return;
-        if (start(oldest, &oldest->err)) {
-            oldest->rc = -1;
-            tell(oldest);
-        }
+    struct view *view = arg;
+    view->turn = NULL;
+    if (err) {
+        view->rc = -1;
+        view->err = *err;
     }
+    view->ready(view->ready_arg);
 }
 
 /* ---- as an answer ---- */
@@ -172,40 +105,36 @@ static int answer_text(void *arg, struct http_answer *answer, struct rl_err *err
 static int wait_turn(void *arg, void (*ready)(void *ready_arg), void *ready_arg, struct rl_err *err)
 {
     struct view *view = arg;
+    struct turn_work work = {fetch, make, on_made, view};
     view->ready = ready;
     view->ready_arg = ready_arg;
-    if (view->all->making < LIMIT_VIEWS) {
-        if (start(view, err) == 0)
-            return 0;
-        view->ready = NULL;
-        return -1;
+    if (!turns_have_place(view->turns)) { /* many that wait are not to need much memory */
+        rl_buf_free(&view->source);
+        rl_buf_init(&view->source, HTTP_ANSWER_MAX);
     }
-    rl_buf_free(&view->source);
-    rl_buf_init(&view->source, HTTP_ANSWER_MAX);
-    return 0;
+    return turns_ask(view->turns, &work, &view->turn, err);
 }
 
 static void let_go(void *arg)
 {
     struct view *view = arg;
-    view->let_go = true;
-    if (view->stage != MAKING)
+    if (view->turn)
+        turn_let_go(view->turn, view_free);
+    else
         view_free(view);
 }
 
 int run_view(const struct routes *routes, int64_t run, enum run_view_form form, const char *state,
              struct http_answer *answer, struct rl_err *err)
 {
-    struct run_views *views = routes->views;
     struct view *view = calloc(1, sizeof(*view));
     if (!view)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a run's text");
-    *view = (struct view){.all = views, .next = views->first, .run = run, .form = form};
+    *view = (struct view){.turns = routes->turns, .store = routes->store, .run = run, .form = form};
     snprintf(view->state, sizeof(view->state), "%s", state ? state : "");
     rl_buf_init(&view->source, HTTP_ANSWER_MAX);
     rl_buf_init(&view->out, HTTP_ANSWER_MAX);
-    views->first = view;
-    int rc = store_run_document(views->store, run, &view->source, err);
+    int rc = store_run_document(routes->store, run, &view->source, err);
     bool large = rc == 0 && view->source.len > LIMIT_VIEW_HERE_BYTES;
     if (large && routes->shutting_down) {
         rc = rl_fail(err, RL_E_SHUTTING_DOWN, NULL, "the daemon is shutting down");
@@ -219,21 +148,4 @@ int run_view(const struct routes *routes, int64_t run, enum run_view_form form, 
     }
     view_free(view);
     return rc;
-}
-
-struct run_views *run_views_new(struct store *store, struct loop *loop)
-{
-    struct run_views *views = calloc(1, sizeof(*views));
-    if (views)
-        *views = (struct run_views){.store = store, .loop = loop};
-    return views;
-}
-
-void run_views_free(struct run_views *views)
-{
-    if (!views)
-        return;
-    while (views->first)
-        view_free(views->first);
-    free(views);
 }

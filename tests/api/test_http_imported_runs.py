@@ -5,8 +5,10 @@ import datetime
 import http.client
 import io
 import json
+import os
 import re
 import signal
+import socket
 import threading
 import unittest
 import urllib.parse
@@ -111,15 +113,106 @@ class ImportedRuns(unittest.TestCase):
 
 
 class LargeRuns(unittest.TestCase):
+    """Runs of 512 kernels, whose documents are parsed beside the loop."""
+    KERNELS = ["k%03d" % number for number in range(512)]
+
     def setUp(self):
         self.daemon = harness.Daemon("--open-loopback", measure="/bin/false", ready=False)
         self.addCleanup(self.daemon.__exit__, None, None, None)
 
+    def imported(self, **fields):
+        kind, body = form(parts_of({"ncu": counters(*self.KERNELS)}, {**WHAT, "date": "2026-09-01", **fields}))
+        return "/api/v1/runs/" + self.daemon.request("POST", "/api/v1/imports", body, {"Content-Type": kind}).json["id"]
+
+    def threads(self):
+        return len(os.listdir("/proc/%d/task" % self.daemon.process.pid))
+
+    def beside_the_loop(self, way):
+        """While it is asked for, again and again until that was seen, the daemon has a thread more than when it has nothing to do."""
+        before, seen = self.threads(), threading.Event()
+
+        def ask():
+            while not seen.is_set():
+                self.daemon.get(way)
+        asking = threading.Thread(target=ask)
+        asking.start()
+        try:
+            self.daemon.wait_for(lambda: any(self.threads() > before for _ in range(1000)), "a thread beside the loop for " + way)
+        finally:
+            seen.set()
+            asking.join()
+
+    def test_every_large_one_is_made_beside_the_loop(self):
+        path = self.imported()
+        for way in (path + "/table", path + ".csv", "/api/v1/runs.csv?outcome=any"):
+            self.beside_the_loop(way)
+
+    def at_once(self, ways):
+        got = []
+        threads = [threading.Thread(target=lambda way=way: got.append((way, self.daemon.get(way).body))) for way in ways]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(len(got), len(threads))
+        return got
+
+    def leave(self, way, count):
+        leaving = [self.daemon.socket() for _ in range(count)]
+        for connection in leaving:
+            connection.sendall(("GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n" % way).encode())
+        for connection in leaving:
+            connection.close()
+
+    def test_an_export_of_large_runs(self):
+        way, paths = "/api/v1/runs.csv?outcome=any&source=any", [self.imported(driver="1.%d" % number) for number in range(3)]
+        whole = self.daemon.get(way)
+        self.assertEqual(whole.status, 200)
+        head, *rows = csv.reader(io.StringIO(whole.body.decode(), newline=""))
+        expected = []
+        for path in paths[::-1]:
+            own, *lines_of = csv.reader(io.StringIO(self.daemon.get(path + ".csv").body.decode(), newline=""))
+            self.assertEqual(head, ["run", *own])
+            expected += [[path.rsplit("/", 1)[1], *line] for line in lines_of]
+        self.assertEqual(rows, expected)
+        self.assertEqual((self.daemon.request("HEAD", way).status, self.daemon.request("HEAD", way).body), (200, b""))
+        before = self.daemon.settled_descriptors()
+        self.assertTrue(all(text == whole.body for _, text in self.at_once([way] * 8)))
+        with contextlib.closing(self.daemon.connection()) as kept:
+            for asked in (way, paths[0] + "/table", way):
+                kept.request("GET", asked)
+                text = kept.getresponse().read()
+                self.assertTrue(asked != way or text == whole.body)
+        with self.daemon.socket() as half:  # its own side ended, it still reads
+            half.sendall(("GET %s HTTP/1.0\r\nHost: localhost\r\n\r\n" % way).encode())
+            half.shutdown(socket.SHUT_WR)
+            self.assertEqual(harness.read_all(half).split(b"\r\n\r\n", 1)[1], whole.body)
+        self.leave(way, 6)
+        self.daemon.wait_for(lambda: self.daemon.get(way).body == whole.body, "the places of those that left")
+        self.assertEqual(self.daemon.settled_descriptors(), before)
+        self.stop_while_exports_are_sent(way, whole.body)
+
+    def stop_while_exports_are_sent(self, way, whole):
+        """Each gets the whole, or what can be told from it: a body without its end."""
+        sent = [self.daemon.socket() for _ in range(8)]
+        for connection in sent:
+            self.addCleanup(connection.close)
+            connection.sendall(("GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n" % way).encode())
+        self.assertEqual(self.daemon.get("/healthz").status, 200)  # sent after them: they have been read
+        self.daemon.process.send_signal(signal.SIGTERM)
+        for connection in sent:
+            answer = http.client.HTTPResponse(connection)
+            answer.begin()
+            self.assertEqual(answer.status, 200)
+            try:
+                self.assertEqual(answer.read(), whole)
+            except (http.client.IncompleteRead, ConnectionResetError):
+                pass
+        self.assertEqual(self.daemon.process.wait(harness.LIMIT_S), 0)
+
     def test_a_large_run_as_table_and_csv(self):
         """Its document is parsed beside the loop: for more clients than are served at once, for some that leave, and while the daemon stops."""
-        kernels = ["k%03d" % number for number in range(512)]
-        kind, body = form(parts_of({"ncu": counters(*kernels)}, {**WHAT, "date": "2026-09-01"}))
-        path = "/api/v1/runs/" + self.daemon.request("POST", "/api/v1/imports", body, {"Content-Type": kind}).json["id"]
+        kernels, path = self.KERNELS, self.imported()
         self.assertGreater(len(self.daemon.get(path).body), 1 << 20)
         ways, whole = [path + end for end in ("/table", "/table?state=cold", ".csv")], {}
         for way in ways:
@@ -137,25 +230,14 @@ class LargeRuns(unittest.TestCase):
             whole[way] = first.body
         self.assertEqual(self.daemon.get(path + "/table?state=hot").code, "bad_field")
         self.assertEqual(self.daemon.get("/api/v1/runs/99.csv").code, "not_found")
-        got = []
-        threads = [threading.Thread(target=lambda way=way: got.append((way, self.daemon.get(way).body))) for way in 4 * ways]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        self.assertEqual(len(got), len(threads))
-        self.assertTrue(all(whole[way] == text for way, text in got))
+        self.assertTrue(all(whole[way] == text for way, text in self.at_once(4 * ways)))
         before = self.daemon.settled_descriptors()
         with contextlib.closing(self.daemon.connection()) as kept:
             for way in ways + ["/healthz"] + ways:
                 kept.request("GET", way)
                 text = kept.getresponse().read()
                 self.assertTrue(way not in whole or text == whole[way])
-        leaving = [self.daemon.socket() for _ in range(6)]
-        for connection in leaving:
-            connection.sendall(("GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n" % ways[0]).encode())
-        for connection in leaving:
-            connection.close()
+        self.leave(ways[0], 6)
         self.assertEqual(self.daemon.get(ways[0]).body, whole[ways[0]])
         self.assertEqual(self.daemon.settled_descriptors(), before)
         self.stop_while_clients_wait(ways[0], whole[ways[0]])

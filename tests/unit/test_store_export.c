@@ -121,6 +121,69 @@ static void csv_has_one_head_and_says_which_run(void **state)
     rl_run_free(run);
 }
 
+/* As a server does it: lines of each run are made apart, after its document was dropped and read again. */
+static char *export_apart(struct fixture *f, size_t here_bytes, int64_t retire, int *ret_apart)
+{
+    struct store_export *export = NULL;
+    struct store_run_filter filter = {0};
+    struct rl_buf whole;
+    bool done = false;
+
+    *ret_apart = 0;
+    rl_buf_init(&whole, 1 << 24);
+    OK(f, store_export_start(f->store, &filter, STORE_EXPORT_CSV, &export, &f->err));
+    store_export_beside(export, here_bytes);
+    while (!done) {
+        size_t length = whole.len;
+
+        OK(f, store_export_next(export, 1, &whole, &done, &f->err));
+        if (done || whole.len > length)
+            continue;
+        assert_true(++*ret_apart < 100);
+        OK(f, store_export_next(export, 1, &whole, &done, &f->err)); /* not made yet */
+        assert_int_equal(whole.len, length);
+        assert_false(done);
+        store_export_drop(export);
+        if (retire != 0)
+            OK(f, store_run_retire(f->store, retire, "meanwhile", T0, &f->err));
+        retire = 0;
+        OK(f, store_export_fetch(export, &f->err));
+        OK(f, store_export_fetch(export, &f->err)); /* it is held */
+        store_export_make(export);
+    }
+    store_export_free(export);
+    return rl_buf_take(&whole);
+}
+
+static void large_runs_are_made_apart(void **state)
+{
+    struct fixture *f = *state;
+    struct rl_run *run = sample_run_small();
+    char *whole, *text, *line;
+    int count;
+
+    run->device.id = DEVICE_A;
+    for (int k = 0; k < 3; k++)
+        store_run(f, run, NULL);
+    whole = export_all(f, (struct store_run_filter){0}, STORE_EXPORT_CSV, SIZE_MAX, 0, &count);
+    assert_int_equal(count, 4); /* one run each, the end */
+    text = export_apart(f, SIZE_MAX, 0, &count);
+    assert_int_equal(count, 0);
+    assert_string_equal(text, whole);
+    free(text);
+    text = export_apart(f, 0, 0, &count);
+    assert_int_equal(count, 3);
+    assert_string_equal(text, whole);
+    free(text);
+    text = export_apart(f, 0, 3, &count); /* the first of all, while it waits */
+    line = strstr(whole, "\r\n2,measured,");
+    assert_non_null(line);
+    assert_string_equal(strstr(text, "\r\n"), line);
+    free(text);
+    free(whole);
+    rl_run_free(run);
+}
+
 static void what_an_export_refuses(void **state)
 {
     struct fixture *f = *state;
@@ -140,6 +203,14 @@ static void what_an_export_refuses(void **state)
     FAILS(f, RL_E_STORE_CORRUPT, store_export_next(export, 1 << 19, &out, &done, &f->err));
     assert_int_equal(out.len, 0);
     store_export_free(export);
+    OK(f, store_export_start(f->store, &filter, STORE_EXPORT_CSV, &export, &f->err));
+    store_export_beside(export, 0);
+    OK(f, store_export_next(export, 1, &out, &done, &f->err)); /* the head */
+    OK(f, store_export_fetch(export, &f->err));
+    store_export_make(export);
+    FAILS(f, RL_E_STORE_CORRUPT, store_export_next(export, 1, &out, &done, &f->err));
+    assert_false(done);
+    store_export_free(export);
     OK(f, store_export_start(f->store, &filter, STORE_EXPORT_JSON, &export, &f->err));
     rl_buf_free(&out);
     rl_buf_init(&out, 16);
@@ -157,6 +228,7 @@ int main(void)
         WITH_STORE(an_export_is_the_selection_whole),
         WITH_STORE(a_run_retired_under_an_export_is_left_out),
         WITH_STORE(csv_has_one_head_and_says_which_run),
+        WITH_STORE(large_runs_are_made_apart),
         WITH_STORE(what_an_export_refuses),
     };
 
