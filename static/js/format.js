@@ -17,16 +17,29 @@ export function fixed(value, decimals, unit = 1) {
   return isNumber(value) ? shifted(value, decimals, Math.round(Math.log10(unit))) : NONE;
 }
 
-const PREFIXES = [[18, "E"], [15, "P"], [12, "T"], [9, "G"], [6, "M"], [3, "k"], [0, ""], [-3, "m"], [-6, "µ"], [-9, "n"]].map(([power, prefix]) => [Number(`1e${power}`), prefix, power]);
+const PREFIXES = [[18, "E"], [15, "P"], [12, "T"], [9, "G"], [6, "M"], [3, "k"], [0, ""], [-3, "m"], [-6, "µ"], [-9, "n"], [-12, "p"], [-15, "f"]].map(([power, prefix]) => [Number(`1e${power}`), prefix, power]);
+
+const NBSP = "\u00a0"; // a number and its unit stand on one line
+const WHOLE = ["B", "FLOP"]; // what is counted has no thousandths: 1.95 mB is read as megabytes
 
 /** At least three significant digits with an SI prefix: 4.27 TB/s, 338.7 GFLOP/s. */
 export function si(value, unit) {
   if (!isNumber(value)) return NONE;
-  if (value === 0) return `0 ${unit}`;
+  if (value === 0) return `0${NBSP}${unit}`;
+  if (WHOLE.includes(unit) && Math.abs(value) < 0.9995) return `${ratio(value)}${NBSP}${unit}`;
   // 0.9995 and more of a prefix would be printed as 1000 of the one below
   const [size, prefix, power] = PREFIXES.find(([size]) => Math.abs(value) >= 0.9995 * size) ?? PREFIXES.at(-1);
-  return `${shifted(value, Math.abs(value) >= 99.95 * size ? 1 : 2, power)} ${prefix}${unit}`;
+  return `${shifted(value, Math.abs(value) >= 99.95 * size ? 1 : 2, power)}${NBSP}${prefix}${unit}`;
 }
+
+/** "87.1 %" of a value in percent; a dash for what is not known. */
+export const percent = (value, decimals = 1) => (isNumber(value) ? `${fixed(value, decimals)}${NBSP}%` : NONE);
+
+/** A number with a unit that takes no prefix. */
+export const withUnit = (text, unit) => (text === NONE ? NONE : `${text}${NBSP}${unit}`);
+
+/** "57.7 FLOP/B". */
+export const intensity = (value) => withUnit(ratio(value), "FLOP/B");
 
 /** An intensity: three significant digits at least, no exponent where people would not write one. */
 export function ratio(value) {

@@ -1,12 +1,12 @@
 // A figure on the page against the number of the API: the same to every digit that is shown.
 import assert from "node:assert/strict";
 
-const POWERS = {E: 18, P: 15, T: 12, G: 9, M: 6, k: 3, "": 0, m: -3, "µ": -6, n: -9};
+const POWERS = {E: 18, P: 15, T: 12, G: 9, M: 6, k: 3, "": 0, m: -3, "µ": -6, n: -9, p: -12, f: -15};
 const FIGURE = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?(?: (.*))?$/;
 
 /** A text such as "4.27 TB/s" of a unit ("B/s"), as digits and the power of ten of the last one of them; null when it is none. */
 function reading(text, unit) {
-  const found = FIGURE.exec(text);
+  const found = FIGURE.exec(text.replaceAll("\u00a0", " ")); // no line breaks between a number and its unit
   const rest = found?.[5] ?? "";
   if (!found || !rest.endsWith(unit)) return null;
   const prefix = rest.slice(0, rest.length - unit.length);

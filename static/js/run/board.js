@@ -4,6 +4,7 @@ import {day, sourceMark} from "../format.js";
 import {LEVELS, levelOf, roofs, statesOf} from "../model.js";
 import {roofline} from "../chart.js";
 import {notice, problem} from "../parts.js";
+import {refused} from "../refused.js";
 import {columnsInWords, nextOrder, notes, table} from "../table.js";
 import {detail, key} from "./detail.js";
 import {summary} from "./head.js";
@@ -33,10 +34,10 @@ function makeParts() {
 }
 
 /** What has to be said of the choice itself: a level without a roof, another state of the run laid over, a run that could not be had. */
-function remarks(run, view, second, failed) {
+function remarks(run, view, second, {failed, again}) {
   const made = [];
   const level = levelOf(view.level);
-  if (failed) made.push(problem(failed));
+  if (failed) made.push(again ? refused(failed, again) : problem(failed));
   if (view.level !== "dram" && roofs(run, view.state, view.level).copy === null) {
     made.push(notice("info", `No ${level.name} roof was measured in this run, so there are only points and the FMA ceiling here. Bound, percent of roof and advice are those of the measured roofs.`));
   }
@@ -64,7 +65,7 @@ function caption(run, view, second, series) {
 }
 
 /**
- * view: {state, level, hidden, order, chosen, over}, kept by the caller; laid: {second: a run or null, failed: an ApiError or null}; change(part) is called when the reader
+ * view: {state, level, hidden, order, chosen, over}, kept by the caller; laid: {second: a run or null, failed: an ApiError or null, again(): asks for it once more}; change(part) is called when the reader
  * changes the view. Returns {parts, draw, redraw, lay, picture, fileName}.
  */
 export function board(run, view, laid, {change, shell}) {
@@ -121,7 +122,7 @@ export function board(run, view, laid, {change, shell}) {
   };
   const draw = () => {
     parts.summary.replaceChildren(...summary(run, view, over()));
-    parts.said.replaceChildren(...remarks(run, view, over(), laid.failed));
+    parts.said.replaceChildren(...remarks(run, view, over(), laid));
     redraw();
     const {placed, shown} = chart.series[0];
     const stays = view.chosen !== null && (placed.some((p) => p.kernel === view.chosen) || find(1));

@@ -23,7 +23,7 @@ export const states = (all, value, set) => radios("states", "Cache", "state", al
 
 const word = (run) => `${run.id}: ${run.device.name}, ${run.driver ?? "driver not known"}, ${day(run.date)}, ${run.sizes}${run.source === "measured" ? "" : `, ${run.source}`}`;
 
-/** The choice of a run to lay over. over: its id or null; set(id or null). fill() asks the daemon for recent runs and gives them; reset() shows that none is laid over. */
+/** The choice of a run to lay over. over: its id or null; set(id or null). fill() asks the daemon for recent runs and gives them; show(id or null): the one that is laid over. */
 export function overlay(run, over, set, shell) {
   const select = element("select", {id: "over"});
   const put = (...groups) => {
@@ -43,7 +43,7 @@ export function overlay(run, over, set, shell) {
     put(...(over && !others.some(({id}) => id === over) ? [option(over, `run ${over}`)] : []), ...group("this device", same), ...group("other devices", rest));
     return items;
   };
-  return {element: element("div", {class: "field over"}, element("label", {for: "over"}, "Lay another run over it"), select), fill, reset: () => { select.value = ""; }};
+  return {element: element("div", {class: "field over"}, element("label", {for: "over"}, "Lay another run over it"), select), fill, show: (id) => { select.value = id ?? ""; }};
 }
 
 /** Copies a text; where the browser does not let the page, shows it for copying by hand. */

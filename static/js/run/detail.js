@@ -1,6 +1,6 @@
 // The kernel that is pointed at, in figures and words, and the chart's key.
 import {element, svgElement} from "../dom.js";
-import {NONE, fixed, flag, nextStep, ratio, si} from "../format.js";
+import {NONE, flag, intensity, nextStep, percent, si} from "../format.js";
 import {ceilingState, levelOf} from "../model.js";
 
 /** A value, or its reason; a dash where the advice below gives the same reason. */
@@ -13,13 +13,13 @@ const known = (of, member, text) => {
 function facts(p) {
   const {of} = p;
   const rows = [
-    [p.row.flop === 0 ? "of its roof for bytes" : "of its roof", known(of, "percent_of_roof", (v) => `${fixed(v, 1)} %`)],
+    [p.row.flop === 0 ? "of its roof for bytes" : "of its roof", known(of, "percent_of_roof", percent)],
     ["bound", known(of, "bound", String)],
     ["rate", si(p.rate, "FLOP/s")],
     ["its roof", known(of, "attainable_flop_per_s", (v) => si(v, "FLOP/s"))],
     ["DRAM rate", known(of, "dram_byte_per_s", (v) => si(v, "B/s"))],
-    ["measured intensity", p.measured !== null ? `${ratio(p.measured)} FLOP/B` : p.why === of.why?.advice ? NONE : p.why],
-    ["asked intensity", p.asked === null ? NONE : `${ratio(p.asked)} FLOP/B`],
+    ["measured intensity", p.measured !== null ? intensity(p.measured) : p.why === of.why?.advice ? NONE : p.why],
+    ["asked intensity", intensity(p.asked)],
   ];
   // Where there is no flop there is no roof in flop either: one reason is enough.
   return p.row.flop === 0 ? rows.filter(([name]) => name !== "its roof" && name !== "asked intensity" && name !== "rate") : rows;
@@ -47,7 +47,7 @@ function beside(q, p, run) {
   const head = element("h4", {}, `In run ${run.id}, laid over`);
   if (!q?.of) return [head, element("p", {class: "reason"}, q ? q.why : "This kernel is not in it.")];
   const rows = facts(q).filter(([name]) => ["measured intensity", "rate", "DRAM rate", "of its roof", "of its roof for bytes", "bound"].includes(name));
-  if (p?.rate && q.rate) rows.push(["rate, of the first", `${(100 * q.rate / p.rate).toFixed(1)} %`]);
+  if (p?.rate && q.rate) rows.push(["rate, of the first", percent((100 * q.rate) / p.rate)]);
   return [head, list(rows)];
 }
 

@@ -1,6 +1,6 @@
 // The head of a run: device, mark, environment in a line, what is to be minded, and the ceilings as figures.
 import {element} from "../dom.js";
-import {NONE, fixed, ratio, sentence, si} from "../format.js";
+import {intensity, percent, sentence, si} from "../format.js";
 import {ceiling, ceilingState, levelOf, roofs} from "../model.js";
 import {reasonsInWords} from "../outcome.js";
 import {figure, longMark, moment, notice} from "../parts.js";
@@ -42,7 +42,7 @@ function nominal(run, found) {
   if (run.source === "imported" && !found.flags.includes("derived")) return found.method ?? "imported";
   if (found.flags.includes("derived")) return "derived from two printed figures";
   const of = found.unit === "byte_per_s" ? "memory clock × bus width" : "SM clock × FP32 lanes";
-  return found.percent_of_nominal === null ? "measured" : `measured, ${fixed(found.percent_of_nominal, 1)} % of ${of}`;
+  return found.percent_of_nominal === null ? "measured" : `measured, ${percent(found.percent_of_nominal)} of ${of}`;
 }
 
 function memoryNote(run, state, level) {
@@ -56,7 +56,7 @@ export function summary(run, {state, level}, second) {
   const {copy, fma, ridge} = roofs(run, state, level);
   const other = second ? roofs(second.run, second.state, level) : null;
   const name = level === "dram" ? "copy ceiling" : `${levelOf(level).name} ceiling`;
-  const ridgeOf = (value) => (value === null ? NONE : `${ratio(value)} FLOP/B`);
+  const ridgeOf = intensity;
   const tile = (label, value, words, beside) => {
     const made = figure(label, value, words);
     if (second) made.append(element("p", {class: "beside"}, `run ${second.run.id}: `, element("b", {}, beside)));

@@ -1,6 +1,6 @@
 // The kernels beside the chart: which are on it, which are not and why, and which the reader has put away.
 import {element} from "../dom.js";
-import {NONE, fixed} from "../format.js";
+import {percent} from "../format.js";
 import {button} from "../parts.js";
 
 function reason(p) {
@@ -10,7 +10,7 @@ function reason(p) {
 
 function share(p) {
   const value = p.of?.percent_of_roof ?? null;
-  return element("span", {class: "share", title: "percent of its roof"}, value === null ? NONE : `${fixed(value, 0)} %`);
+  return element("span", {class: "share", title: "percent of its roof"}, percent(value, 0));
 }
 
 function item(p, hidden, {choose, point, setHidden}, ...more) {

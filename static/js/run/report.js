@@ -1,7 +1,7 @@
 // What a run says besides its figures: checks, ceilings, environment, telemetry, where an import came from, the job's transcript.
 import * as api from "../api.js";
 import {element} from "../dom.js";
-import {NONE, ceilingName, clockReason, fixed, flag, si} from "../format.js";
+import {NONE, ceilingName, clockReason, fixed, flag, percent, si, withUnit} from "../format.js";
 import {button, definitions, download, scrolling} from "../parts.js";
 import {refused} from "../refused.js";
 
@@ -38,7 +38,7 @@ export function checks(run) {
 /** Every ceiling with how it was measured. */
 export function ceilings(run) {
   const unit = (c) => (c.unit === "byte_per_s" ? "B/s" : "FLOP/s");
-  const nominal = (c) => (c.percent_of_nominal === null ? NONE : `${fixed(c.percent_of_nominal, 1)} %`);
+  const nominal = (c) => percent(c.percent_of_nominal);
   const rows = run.ceilings.map((c) => element("tr", {}, element("th", {scope: "row"}, ceilingName(c.name)), cell(c.state, true),
     element("td", {title: c.value === null ? c.why?.value : null}, si(c.value, unit(c))), cell(nominal(c)), cell(si(c.time_s.median, "s")), cell(c.time_s.n === 0 ? NONE : `${c.time_s.n} × ${c.time_s.launches}`),
     cell(c.sm_hz === null ? NONE : fixed(c.sm_hz, 0, 1e6)), cell([c.shape, ...c.flags.map(flag)].filter(Boolean).join("; "), true)));
@@ -61,7 +61,7 @@ function panel(title, rows) {
 
 export function environment(run) {
   const {device: d, environment: e, counters: c} = run;
-  const mhz = (value) => `${fixed(value, 0, 1e6)} MHz`;
+  const mhz = (value) => withUnit(fixed(value, 0, 1e6), "MHz");
   const metrics = c.metrics ?? [];
   return section("environment-section", "Environment", element("div", {class: "panels"},
     panel("Device", [
@@ -71,7 +71,7 @@ export function environment(run) {
       known("driver", e, "driver_version"), known("CUDA runtime", e, "cuda_runtime_version"), known("CUDA of the driver", e, "cuda_driver_version"), known("CUPTI", e, "cupti_version"), known("made by", e, "build"),
       known("method", e, "method_version", (v) => `version ${v}`), known("code for", e, "cubin"), known("host", e, "hostname"), known("kernel", e, "kernel_release")]),
     panel("Settings", [
-      known("ECC", e, "ecc", yes), known("MIG", e, "mig"), known("power limit", e, "power_limit_w", (v) => `${fixed(v, 0)} W`), known("compute mode", e, "compute_mode"), known("persistence mode", e, "persistence_mode"),
+      known("ECC", e, "ecc", yes), known("MIG", e, "mig"), known("power limit", e, "power_limit_w", (v) => withUnit(fixed(v, 0), "W")), known("compute mode", e, "compute_mode"), known("persistence mode", e, "persistence_mode"),
       known("counters for administrators only", e, "profiling_admin_only", (v) => (v ? "yes" : "no"))]),
     panel("Counters", [
       ["status", c.status === "ok" ? "ok" : `${c.status.replaceAll("_", " ")}: ${c.reason ?? "not said"}`], known("self-test", c, "self_test", (v) => `a copy of known size was counted at ${v.toFixed(6)} of it`),
@@ -115,8 +115,8 @@ export function telemetry(run) {
     cell(span(points, "power_w", (v) => fixed(v, 0))), cell(span(points, "other_processes", String)), cell(reasonWords([...new Set(points.flatMap((t) => t.reasons))]), true)));
   const values = (member) => all.map((t) => t[member]);
   return section("telemetry", "Telemetry",
-    definitions([["SM clock", `${range(values("sm_hz"), mhz)} MHz`], ["memory clock", `${range(values("memory_hz"), mhz)} MHz`], ["temperature", `${range(values("temperature_c"), (v) => fixed(v, 0))} °C`],
-      ["power", `${range(values("power_w"), (v) => fixed(v, 0))} W`], ["clocks were held down by", reasonWords([...new Set(all.flatMap((t) => t.reasons))])]], {class: "facts across"}),
+    definitions([["SM clock", withUnit(range(values("sm_hz"), mhz), "MHz")], ["memory clock", withUnit(range(values("memory_hz"), mhz), "MHz")], ["temperature", withUnit(range(values("temperature_c"), (v) => fixed(v, 0)), "°C")],
+      ["power", withUnit(range(values("power_w"), (v) => fixed(v, 0)), "W")], ["clocks were held down by", reasonWords([...new Set(all.flatMap((t) => t.reasons))])]], {class: "facts across"}),
     element("details", {}, element("summary", {}, "Row by row"), scrolling("Table of telemetry", grid([["around", true], ["SM MHz"], ["memory MHz"], ["°C"], ["W"], ["other processes"], ["reasons", true]], rows, "Before → after each row; one figure where both are the same"))));
 }
 
@@ -127,7 +127,7 @@ export function statistics(run, state) {
     const t = s.time_s;
     return element("tr", {}, element("th", {scope: "row", dir: "auto"}, row.title), cell(si(t.median, "s")), cell(t.p25 === null ? NONE : `${si(t.p25, "s")} to ${si(t.p75, "s")}`), cell(si(t.min, "s")), cell(t.n === 0 ? NONE : `${t.n} × ${t.launches}`),
       cell(t.stop === null ? NONE : t.stop.replaceAll("_", " "), true), cell(s.sm_hz === null ? NONE : fixed(s.sm_hz, 0, 1e6)), cell(s.temperature_c === null ? NONE : fixed(s.temperature_c, 0)),
-      cell(s.occupancy === null ? NONE : `${fixed(100 * s.occupancy, 0)} %`), cell(row.launch.registers), cell(row.launch.shape ?? NONE, true), cell(reasonWords(s.reasons), true));
+      cell(s.occupancy === null ? NONE : percent(100 * s.occupancy, 0)), cell(row.launch.registers), cell(row.launch.shape ?? NONE, true), cell(reasonWords(s.reasons), true));
   });
   return scrolling("Table of times and launches", grid([["kernel", true], ["median"], ["quartiles"], ["least"], ["samples × launches"], ["ended by", true], ["SM MHz"], ["°C"], ["occupancy"], ["registers"], ["launch", true], ["clocks held by", true]], rows, `${state} cache; the SM clock is as the kernel itself saw it`));
 }

@@ -1,6 +1,6 @@
 // The explorer's chart: roof, ridge, each kernel on the roof by its intensity, and below it what was achieved. Observable Plot draws; names are added here.
 import {svgElement} from "../dom.js";
-import {ratio, si, tick} from "../format.js";
+import {intensity, ratio, si, tick} from "../format.js";
 import {LEADER, boxAt, placeLabels} from "../labels.js";
 import {decadeTicks, roofLines} from "../model.js";
 import {axisX, axisY, dot, gridX, gridY, line, link, plot, ruleX} from "../vendor.js";
@@ -104,7 +104,7 @@ function numbers(svg, points, obstacles, px, py, size) {
   points.forEach((p, i) => {
     const [from, to] = [anchors[i], centres[i]];
     const far = Math.hypot(to.x - from.x, to.y - from.y);
-    const made = svgElement("g", {"data-number": p.number}, svgElement("title", {}, `${p.title}: ${ratio(p.intensity)} FLOP/B, at most ${si(p.attainable, "FLOP/s")}, ${p.regime}-bound`));
+    const made = svgElement("g", {"data-number": p.number}, svgElement("title", {}, `${p.title}: ${intensity(p.intensity)}, at most ${si(p.attainable, "FLOP/s")}, ${p.regime}-bound`));
     if (far > LEADER) {
       const cut = (share) => `${(from.x + share * (to.x - from.x)).toFixed(1)},${(from.y + share * (to.y - from.y)).toFixed(1)}`;
       made.append(svgElement("path", {d: `M${cut(8 / far)}L${cut((far - 9) / far)}`}));

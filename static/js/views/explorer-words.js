@@ -1,12 +1,12 @@
 // What the explorer says in sentences: pure, no DOM.
-import {NONE, ratio, si} from "../format.js";
+import {NONE, ratio, si, withUnit} from "../format.js";
 import {ACCESS_DRAM_PER_ASK, ACCESS_L1_PER_ASK, AT_CEILING_PERCENT, LATENCY_PERCENT, isLatencyBound, nextStep} from "./explorer-math.js";
 
 /** A percentage with as many decimals as tell it from another: 0.43, 6.9, 87.1. */
 export function percent(value) {
   if (typeof value !== "number" || !Number.isFinite(value)) return NONE;
-  if (value !== 0 && value < 0.001) return `${value.toExponential(1)} %`;
-  return `${value >= 1 || value === 0 ? value.toFixed(1) : value.toFixed(1 - Math.floor(Math.log10(value)))} %`;
+  if (value !== 0 && value < 0.001) return withUnit(value.toExponential(1), "%");
+  return withUnit(value >= 1 || value === 0 ? value.toFixed(1) : value.toFixed(1 - Math.floor(Math.log10(value))), "%");
 }
 
 /** A factor: 231, 14.5, 1.3. */
@@ -61,7 +61,7 @@ export function advice(placed, held) {
     : "";
   if (nextStep(held.percentOfRoof) === "change_algorithm") {
     const what = held.nearest === "compute" ? "fewer operations per result, or units that do more of them at once" : "fewer bytes per result, by fusion, larger tiles or another formulation";
-    return {title: "At the ceiling: change the algorithm", text: `${percent(held.percentOfRoof)} of its ${of}; from ${AT_CEILING_PERCENT} % on this code is as good as its data flow allows. What helps now is ${what}.${over}`, knobs: false};
+    return {title: "At the ceiling: change the algorithm", text: `${percent(held.percentOfRoof)} of its ${of}; from ${AT_CEILING_PERCENT}\u00a0% on this code is as good as its data flow allows. What helps now is ${what}.${over}`, knobs: false};
   }
   const latency = isLatencyBound(held.percentOfRoof) ? ` At ${LATENCY_PERCENT}\u00a0% and below neither roof is what holds it: it waits.` : "";
   return {title: "Below the ceiling: fix the kernel", text: `${percent(held.percentOfRoof)} of its ${of}: the same bytes and flop could run ${factor(100 / held.percentOfRoof)} times as fast.${latency} Find what it waits for:`, knobs: true};

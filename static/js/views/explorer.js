@@ -1,9 +1,10 @@
 // The explorer: where a kernel stands under a roof, from its flop and bytes, and what that says about the work to be done.
 import {get, run as getRun} from "../api.js";
 import {element} from "../dom.js";
-import {NONE, ratio, si} from "../format.js";
+import {NONE, intensity, ratio, si} from "../format.js";
 import {reasonsInWords} from "../outcome.js";
-import {bdi, button, figure, longMark, notice, problem, scrolling} from "../parts.js";
+import {bdi, button, figure, longMark, notice, scrolling} from "../parts.js";
+import {refused} from "../refused.js";
 import {explorerChart} from "./explorer-chart.js";
 import {controls} from "./explorer-controls.js";
 import {EXAMPLES, achieve, place, reuse} from "./explorer-math.js";
@@ -47,9 +48,9 @@ function workOut(state, catalogue, run) {
 
 function figures({placed, held, used}) {
   const made = [
-    figure("intensity", placed.intensity === null ? NONE : `${ratio(placed.intensity)} FLOP/B`, `${si(used.flop, "FLOP")} over ${si(used.bytes, "B")}`),
+    figure("intensity", intensity(placed.intensity), `${si(used.flop, "FLOP")} over ${si(used.bytes, "B")}`),
     figure("attainable", placed.attainable === null ? NONE : si(placed.attainable, "FLOP/s"), placed.attainable === null ? `${si(used.bytes, "B")} a launch, at the memory roof at best` : `${percent(placed.percentOfPeak)} of peak`),
-    figure("regime", placed.regime === "memory" ? "memory-bound" : "compute-bound", `${distance(placed)}${placed.reuse === null ? "" : `; ridge ${ratio(placed.ridge)} FLOP/B`}`),
+    figure("regime", placed.regime === "memory" ? "memory-bound" : "compute-bound", `${distance(placed)}${placed.reuse === null ? "" : `; ridge ${intensity(placed.ridge)}`}`),
   ];
   if (held) made.push(figure("achieved", percent(held.percentOfRoof), `of its roof: ${placed.intensity === null ? si(held.byteRate, "B/s") : si(held.rate, "FLOP/s")}`));
   return made;
@@ -84,7 +85,7 @@ function measured(state, run, take) {
   const says = of.advice ?? (of.why?.advice ? `No advice: ${of.why.advice}.` : "");
   const matters = [time === null ? "its time is not known" : `${si(time, "s")} a launch`];
   if (of.dram_per_ask !== null) matters.push(`DRAM/ask ${of.dram_per_ask.toFixed(4)}`);
-  if (of.percent_of_roof !== null) matters.push(`${of.percent_of_roof.toFixed(1)} % of its own roof`);
+  if (of.percent_of_roof !== null) matters.push(`${percent(of.percent_of_roof)} of its own roof`);
   return notice("info", element("p", {}, element("strong", {}, `Run ${run.id} measured it, ${run.sizes} sizes, ${state.cache}: `), `${matters.join(", ")}. ${says}`),
     time === null ? null : element("p", {class: "buttons"}, button("Place it as counted, with that time", () => take(time))));
 }
@@ -282,7 +283,7 @@ export async function show(root, params, shell) {
       run = chosen;
       draw();
     } catch (error) {
-      if (!signal.aborted) parts.problem.replaceChildren(problem(error));
+      if (!signal.aborted) parts.problem.replaceChildren(refused(error, () => changed({run: other})));
     }
   };
   const form = controls(state, catalogue, runs, {changed, work: () => shown.made()});

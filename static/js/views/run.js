@@ -105,14 +105,15 @@ export async function show(root, params, shell) {
   };
   const panel = board(run, view, first, {change, shell});
   let latest = null;
-  const over = overlay(run, view.over, async (other) => {
+  const lay = async (other) => {
     latest = other;
     const found = await secondOf(other, run, shell).catch((failed) => ({second: null, failed}));
     if (shell.signal.aborted || latest !== other) return;
-    panel.lay(found);
-    if (found.failed) over.reset();
+    panel.lay({...found, again: () => lay(other)});
+    over.show(found.second ? other : null);
     change({over: found.second ? other : null});
-  }, shell);
+  };
+  const over = overlay(run, view.over, lay, shell);
   const controls = element("div", {class: "toolbar"},
     levels(view.level, (level) => change({level})),
     states(statesOf(run), view.state, (state) => change({state})),
