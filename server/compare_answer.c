@@ -5,10 +5,16 @@
 #include <string.h>
 
 #include "server/compare_draws.h"
+#include "server/turns.h"
 
 struct comparison {
+    struct turns *turns;
+    struct turn *turn; /* while it waits for its turn or is being made beside the loop */
+    void (*ready)(void *arg);
+    void *ready_arg;
     struct store *store;
     struct compare_question *question;
+    /* the thread's while it is being made */
     bool loaded;
     struct compare_loaded sides[2];
     struct compare_loaded_history history;
@@ -115,6 +121,20 @@ static void unload(struct comparison *c)
     c->loaded = false;
 }
 
+static bool is_large(const struct comparison *c)
+{
+    for (int s = 0; s < 2; s++)
+        for (size_t i = 0; i < c->sides[s].draws.count; i++) {
+            const struct store_draw *draw = &c->sides[s].draws.draws[i];
+            size_t bytes = 0;
+            for (size_t k = 0; k < draw->row_count && draw->row_count <= LIMIT_COMPARE_HERE_ROWS; k++)
+                bytes += strlen(draw->rows[k].unit);
+            if (draw->row_count > LIMIT_COMPARE_HERE_ROWS || bytes > LIMIT_COMPARE_HERE_BYTES)
+                return true;
+        }
+    return false;
+}
+
 /* ---- making: pure ---- */
 
 static int judge(struct comparison *c, struct rl_err *err)
@@ -161,6 +181,44 @@ static int answer_text(void *arg, struct http_answer *answer, struct rl_err *err
     return 0;
 }
 
+static int fetch(void *arg, struct rl_err *err)
+{
+    struct comparison *c = arg;
+    return c->loaded ? 0 : load(c, err);
+}
+
+static void on_made(void *arg, const struct rl_err *err)
+{
+    struct comparison *c = arg;
+    c->turn = NULL;
+    if (err) {
+        c->rc = -1;
+        c->err = *err;
+        unload(c);
+    }
+    c->ready(c->ready_arg);
+}
+
+static int wait_turn(void *arg, void (*ready)(void *ready_arg), void *ready_arg, struct rl_err *err)
+{
+    struct comparison *c = arg;
+    struct turn_work work = {fetch, make, on_made, c};
+    c->ready = ready;
+    c->ready_arg = ready_arg;
+    if (!turns_have_place(c->turns)) /* many that wait are not to need much memory */
+        unload(c);
+    return turns_ask(c->turns, &work, &c->turn, err);
+}
+
+static void let_go(void *arg)
+{
+    struct comparison *c = arg;
+    if (c->turn)
+        turn_let_go(c->turn, comparison_free);
+    else
+        comparison_free(c);
+}
+
 int compare_answer(const struct routes *routes, struct compare_question *question, struct http_answer *answer,
                    struct rl_err *err)
 {
@@ -169,8 +227,15 @@ int compare_answer(const struct routes *routes, struct compare_question *questio
         rl_arena_free(question->arena);
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a comparison");
     }
-    *c = (struct comparison){.store = routes->store, .question = question};
+    *c = (struct comparison){.turns = routes->turns, .store = routes->store, .question = question};
     int rc = load(c, err);
+    bool large = rc == 0 && is_large(c);
+    if (large && routes->shutting_down) {
+        rc = rl_fail(err, RL_E_SHUTTING_DOWN, NULL, "the daemon is shutting down");
+    } else if (large) {
+        answer->later = (struct http_upload){.finish = wait_turn, .answer = answer_text, .free = let_go, .arg = c};
+        return 0;
+    }
     if (rc == 0) {
         make(c);
         rc = answer_text(c, answer, err);

@@ -1,4 +1,6 @@
-/* From a question about two sides to its answer: reads the runs, has them judged (compare.h), writes the verdicts. */
+/* From a question about two sides to its answer: reads the runs, has them judged (compare.h), writes the verdicts.
+ * Those of a large run (LIMIT_COMPARE_HERE_ROWS, LIMIT_COMPARE_HERE_BYTES) are made beside the loop, in turn (turns.h),
+ * while the client waits: the loop reads the runs, the thread judges them and writes the text, the loop answers. */
 #ifndef SERVER_COMPARE_ANSWER_H
 #define SERVER_COMPARE_ANSWER_H
 
@@ -22,8 +24,9 @@ struct compare_question {
     struct rl_arena *arena; /* holds it all */
 };
 
-/* Takes the question over, also on -1: RL_E_NOT_FOUND, RL_E_BAD_FIELD, RL_E_TOO_LARGE above LIMIT_COMPARE_ROWS of a
- * side or COMPARE_ROWS_MAX. */
+/* Answers now, or sets answer->later; of a large run not while the daemon shuts down (RL_E_SHUTTING_DOWN). Takes the
+ * question over, also on -1: RL_E_NOT_FOUND, RL_E_BAD_FIELD, RL_E_TOO_LARGE above LIMIT_COMPARE_ROWS of a side or
+ * COMPARE_ROWS_MAX. */
 int compare_answer(const struct routes *routes, struct compare_question *question, struct http_answer *answer,
                    struct rl_err *err);
 

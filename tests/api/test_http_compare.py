@@ -1,4 +1,10 @@
 """Comparisons over HTTP: both kinds of sides, verdicts of runs whose times are known, large imports, and sides that make no sense."""
+import contextlib
+import http.client
+import json
+import os
+import signal
+import threading
 import unittest
 import urllib.parse
 
@@ -150,10 +156,10 @@ class LargeImports(unittest.TestCase):
         cls.others = [cls.imported(["other%d_%d" % (n, i) for i in range(512)], 1) for n in range(4)]
 
     @classmethod
-    def imported(cls, names, ms, day=1):
+    def imported(cls, names, ms, day=1, site=None):
         files = {"timings": lines(*({"kernel": name, "ms": ms} for name in names))}
         kind, body = form(parts_of(files, {"device": "Tesla T4", "driver": "560.35.03", "cuda": "12.6", "date": "2026-09-%02d" % day}))
-        answer = cls.site.daemon.request("POST", "/api/v1/imports", body, {"Content-Type": kind})
+        answer = (site or cls.site).daemon.request("POST", "/api/v1/imports", body, {"Content-Type": kind})
         if answer.status != 201:
             raise AssertionError(answer.body)
         return answer.json["id"]
@@ -198,6 +204,63 @@ class LargeImports(unittest.TestCase):
             self.assertEqual((answer.status, answer.code, answer.json["error"]["field"]), (status, code, "kernel"), (kernels, answer.body))
         answer = self.site.ok(self.address([self.first], self.others[:1], "&kernel=" + ",".join("first%d" % i for i in range(64))))
         self.assertEqual(len(answer["rows"]), 64)
+
+    def test_large_ones_are_made_beside_the_loop(self):
+        """For more clients than are served at once, for some that leave, and for an error that only judging finds."""
+        daemon = self.site.daemon
+        large, small = self.address([self.first], self.others[:1]), self.address([self.first], self.others[:1], "&kernel=first1,other0_1")
+        too_many = self.address([self.first, *self.others[:2]], self.others[2:])
+        threads, whole = len(os.listdir("/proc/%d/task" % daemon.process.pid)), {way: self.get(way).body for way in (large, small, too_many)}
+        seen, got, asking = threading.Event(), [], []
+
+        def ask(way):
+            while True:
+                got.append((way, self.get(way).body))
+                if seen.is_set():
+                    return
+        for way in 4 * list(whole):
+            asking.append(threading.Thread(target=ask, args=(way,)))
+            asking[-1].start()
+        try:
+            daemon.wait_for(lambda: any(len(os.listdir("/proc/%d/task" % daemon.process.pid)) > threads for _ in range(1000)), "a thread beside the loop")
+        finally:
+            seen.set()
+            for thread in asking:
+                thread.join()
+        self.assertGreaterEqual(len(got), 12)
+        self.assertTrue(all(whole[way] == body for way, body in got))
+        before = daemon.settled_descriptors()
+        leaving = [daemon.socket() for _ in range(6)]
+        for connection in leaving:
+            connection.sendall(("GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n" % large).encode())
+        for connection in leaving:
+            connection.close()
+        self.assertEqual(self.get(large).body, whole[large])
+        self.assertEqual(daemon.settled_descriptors(), before)
+        head = daemon.request("HEAD", large)
+        self.assertEqual((head.status, head.body, head.headers["Content-Length"]), (200, b"", str(len(whole[large]))))
+
+    def test_the_daemon_stops_while_clients_wait(self):
+        with contextlib.closing(varied.Varied()) as site:
+            runs = [self.imported(["k%d_%d" % (n, i) for i in range(512)], 1, site=site) for n in range(2)]
+            way = self.address(runs[:1], runs[1:])
+            whole = site.daemon.get(way).body
+            waiting = [site.daemon.socket() for _ in range(24)]
+            for connection in waiting:
+                self.addCleanup(connection.close)
+                connection.sendall(("GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n" % way).encode())
+            self.assertEqual(site.daemon.get("/healthz").status, 200)  # sent after them: they have been read
+            site.daemon.process.send_signal(signal.SIGTERM)
+            for connection in waiting:
+                answer = http.client.HTTPResponse(connection)
+                answer.begin()
+                body = answer.read()
+                self.assertIn(answer.status, (200, 503))
+                if answer.status == 200:
+                    self.assertEqual(body, whole)
+                else:
+                    self.assertEqual(json.loads(body)["error"]["code"], "shutting_down")
+            self.assertEqual(site.daemon.process.wait(60), 0)
 
     def test_long_names(self):
         names = ["%04d" % i + "é" * 3498 for i in range(100)]
