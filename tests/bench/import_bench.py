@@ -11,21 +11,25 @@ apart. The daemon has a copy of the database, or a new one; one verification is 
 
 Printed in ms for each file, of all requests that were asked while it was imported: p50, p99 and longest time from the first byte sent to
 the last byte received; the same of the CPU time that the loop took meanwhile (/proc/PID/schedstat is its thread's: what is done on others is
-not in it; waiting for the disk neither); the longest request's path; how long an import took. Exit 1 when a p99 is over --limit ms
-(with --cpu that of CPU time: on a machine that others use too)."""
+not in it; waiting for the disk neither); the longest request's path; how long an import took. Last, the same while three other clients
+ask without pause for the table and the CSV of such a run of 512 kernels, and for the export of all imports. Exit 1 when a p99 is over
+--limit ms (with --cpu that of CPU time: on a machine that others use too), or the daemon had over 64 MiB of memory."""
 import argparse
 import contextlib
+import http.client
 import json
 import os
 import pathlib
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 import http_bench
 
 FILE_MAX = 16 << 20
+MEMORY_MAX_MIB = 64  # of the daemon, at its largest
 HEAD = '"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC",' \
        '"Section Name","Metric Name","Metric Unit","Metric Value"\n'
 
@@ -39,7 +43,7 @@ def arguments():
     parser.add_argument("--limit", type=float, default=15, help="ms that p99 may be (default 15)")
     parser.add_argument("--cpu", action="store_true", help="hold CPU time against the limit, not the time")
     found = parser.parse_args()
-    found.bin, found.replay = found.bin.absolute(), found.replay.absolute()
+    found.bin, found.replay, found.pin = found.bin.absolute(), found.replay.absolute(), None
     if found.imports < 1:
         parser.error("at least one import")
     return found
@@ -78,6 +82,49 @@ def asked(client):
     return ["/api/v1/runs", "/api/v1/runs?outcome=any&source=any&limit=200", "/api/v1/history", "/api/v1/runs/" + run["id"], "/healthz",
             "/api/v1/trend?device=%s&kernel=vector_add&state=warm&source=replayed" % device, "/api/v1/devices", "/api/v1/jobs",
             "/api/v1/runs/%s/table" % run["id"], "/metrics"]
+
+
+def large(client):
+    """Texts of a run of 512 kernels, and the export of all: asked for by others while the small things are."""
+    run = next(item["id"] for item in client.json("/api/v1/runs?outcome=any&source=imported&limit=200")["items"]
+               if len(client.ask("/api/v1/runs/" + item["id"])[2]) > 1 << 20)
+    return ["/api/v1/runs/%s/table" % run, "/api/v1/runs/%s.csv" % run, "/api/v1/runs.csv?outcome=any&source=imported"]
+
+
+def ask_on(port, path, ended, failed):
+    """On a connection of its own; an export has no length, which http_bench's client needs."""
+    try:
+        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=120)) as connection:
+            while not ended.is_set():
+                connection.request("GET", path)
+                answer = connection.getresponse()
+                if answer.read() == b"" or answer.status != 200:
+                    raise RuntimeError("%s: %d" % (path, answer.status))
+    except (OSError, http.client.HTTPException, RuntimeError) as error:
+        failed.append(str(error))
+
+
+def measure_large(options, daemon, client, paths):
+    """The small requests while each large text is asked for by one client, without pause."""
+    ended, failed, found = threading.Event(), [], []
+    asking = [threading.Thread(target=ask_on, args=(daemon.port, path, ended, failed)) for path in large(client)]
+    for thread in asking:
+        thread.start()
+    try:
+        for turn in range(100 * options.imports):
+            path, before = paths[turn % len(paths)], daemon.cpu_s()
+            seconds, status, body = client.ask(path)
+            if status != 200:
+                raise RuntimeError("%s: %d %s" % (path, status, body[:300]))
+            found.append((seconds * 1000, (daemon.cpu_s() - before) * 1000, path))
+            time.sleep(0.001)
+    finally:
+        ended.set()
+        for thread in asking:
+            thread.join()
+    if failed:
+        raise RuntimeError(failed[0])
+    return report(options, "texts of 512 kernels", found, 0)
 
 
 def replay_one(client):
@@ -119,10 +166,14 @@ def measure(options, daemon, client, paths, file, first):
         found += some
         seconds.append(took)
     seconds.sort()
+    return report(options, file.name, found, seconds[len(seconds) // 2])
+
+
+def report(options, name, found, seconds):
     columns = [sorted(row[i] for row in found) for i in (0, 1)]
     figures = [value for column in columns for value in (http_bench.quantile(column, .5), http_bench.quantile(column, .99), column[-1])]
-    print("%-24s%9d" % (file.name, len(found)) + "".join("%9.2f" % value for value in figures) +
-          "%10.2f  %s" % (seconds[len(seconds) // 2], max(found)[2]))
+    print("%-24s%9d" % (name, len(found)) + "".join("%9.2f" % value for value in figures) +
+          "%10.2f  %s" % (seconds, max(found)[2]))
     sys.stdout.flush()
     return figures[4 if options.cpu else 1]
 
@@ -147,10 +198,15 @@ def main():
               "%10s  %s" % ("import s", "longest"))
         for index, file in enumerate(files):
             p99.append(measure(options, daemon, client, paths, file, 1000 * index))
-        print("memory in MiB: " + ", ".join("%s %.1f" % item for item in daemon.memory().items()) +
+        p99.append(measure_large(options, daemon, client, paths))
+        memory = daemon.memory()
+        print("memory in MiB: " + ", ".join("%s %.1f" % item for item in memory.items()) +
               "; load %.1f %.1f %.1f on %d processors" % (os.getloadavg() + (os.cpu_count(),)))
     over = max(p99) > options.limit
     print(("over %g ms" if over else "all within %g ms") % options.limit)
+    if memory["VmHWM"] > MEMORY_MAX_MIB:
+        print("over %d MiB of memory" % MEMORY_MAX_MIB)
+        over = True
     return 1 if over else 0
 
 
