@@ -359,10 +359,12 @@ static int check_empty(const struct chosen *side, const struct compare_used *use
 {
     if (side->count > 0)
         return 0;
-    return compare_say(result->not_comparable, &result->not_comparable_count, name, result->base.label,
-                       result->head.label,
-                       rl_arena_printf(result->arena, "There is no run to judge in %s (%s): %zu were left out.", name,
-                                       used->label, used->left_out_count));
+    return compare_say(
+        result->not_comparable, &result->not_comparable_count, name, result->base.label, result->head.label,
+        rl_arena_printf(result->arena,
+                        "There is no run to judge in %s (%s): %zu were left out. Replayed runs are none unless "
+                        "source asks for them.",
+                        name, used->label, used->left_out_count));
 }
 
 /* The spread of history says how far draws scatter, not that this one is not the odd one out. */

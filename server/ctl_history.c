@@ -57,6 +57,8 @@ int ctl_history(struct ctl_http *http, const struct ctl_options *options, struct
     if (matrix != NULL)
         printf("%-10s  %-15s %-8s %7s %7s  %s\n", "DAY", "DRIVER", "CUDA", "COUNTED", "TIMED", "DEVICE");
     json_array_foreach(json_object_get(matrix, "rows"), i, row) print_cells(row);
+    if (matrix != NULL && json_array_size(json_object_get(matrix, "rows")) == 0)
+        fprintf(stderr, "rooflinectl: no run in these days; replayed runs are asked for by --source replayed or any\n");
     json_decref(matrix);
     return 0;
 }
@@ -111,6 +113,11 @@ int ctl_trend(struct ctl_http *http, const struct ctl_options *options, struct r
         printf("%-10s  %-15s %-8s %5s %12s %12s %12s\n", "DAY", "DRIVER", "CUDA", "RUNS", "MEDIAN", "BAND FROM", "TO");
     }
     json_array_foreach(json_object_get(trend, "points"), i, point) print_point(point);
+    if (trend != NULL && json_array_size(json_object_get(trend, "points")) == 0)
+        fprintf(stderr,
+                "rooflinectl: no run of suite %s and sizes %s has this row in these days; replayed runs are asked "
+                "for by --source replayed or any, rows that imports alone have by --suite import --sizes other\n",
+                ctl_member(trend, "suite"), ctl_member(trend, "sizes"));
     json_array_foreach(json_object_get(trend, "accepted"), i, point) print_accepted(point);
     json_decref(trend);
     return 0;
