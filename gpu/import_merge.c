@@ -7,7 +7,7 @@
 #include "import_internal.h"
 #include "kernels/catalogue.h"
 
-#define LAUNCHES_SHOWN_IN_ALL 4096u /* of all rows together */
+#define LAUNCHES_SHOWN_IN_ALL 2048u /* of all rows together: up to 350 bytes each, where read and write are absent */
 #define LAUNCHES_DIFFER       0.01  /* launches of one row whose DRAM bytes are further apart are flagged */
 #define SUM_DIFFERS           0.001 /* the total beside read + write: counted in passes of their own */
 

@@ -218,8 +218,15 @@ int run_accept(const json_t *document, const struct run_expected *expected, cons
 char *run_document(const struct rl_run *run)
 {
     json_t *document = rl_run_to_json(run);
-    if (run->source == RL_IMPORTED) /* the store writes "job": null, and every null has its reason */
-        json_object_set_new(json_object_get(document, "why"), "job", json_string("an import has no job"));
+    if (run->source == RL_IMPORTED) { /* the store writes "job": null, and every null has its reason */
+        json_t *why = json_object_get(document, "why");
+        if (why == NULL && json_object_set_new(document, "why", json_object()) == 0)
+            why = json_object_get(document, "why");
+        if (json_object_set_new(why, "job", json_string("an import has no job")) != 0) {
+            json_decref(document);
+            return NULL;
+        }
+    }
     char *text = document != NULL ? json_dumps(document, JSON_COMPACT) : NULL;
     json_decref(document);
     return text;

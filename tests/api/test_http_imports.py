@@ -241,7 +241,10 @@ class Imports(unittest.TestCase):
                                                       for turn in range(64) for kernel in range(512)]
         text = "".join(",".join(map(quote, row)) + "\n" for row in rows)
         run = self.imported({"ncu": text})
-        self.assertEqual((len(run["kernels"]), run["kernels"][0]["import"]["launch_count"], len(run["kernels"][0]["import"]["launches"])), (512, 64, 8))
+        self.assertEqual((len(run["kernels"]), run["kernels"][0]["import"]["launch_count"], len(run["kernels"][0]["import"]["launches"])), (512, 64, 4))
+        totals = [left[:5] + ["dram__bytes.sum"], [""] * 5 + ["byte"]] + [row[:5] + ["120"] for row in rows[2:]]  # a reason for each absent part
+        run = self.imported({"ncu": "".join(",".join(map(quote, row)) + "\n" for row in totals)})
+        self.assertEqual(len(run["kernels"][511]["import"]["launches"]), 4)
         self.refused({"ncu": text.replace("kernel_0(", "one_more(", 1)}, status=413, code="too_large", words=["512"], field="ncu")
 
     # ---- what is refused ----
@@ -293,6 +296,7 @@ class Imports(unittest.TestCase):
         self.refused({"timings": text}, {}, code="import_other_file", words=["\"source\"", "replayed", "import the recording"], field="timings")
         self.nothing_stored()
         first = self.imported({"recording": RECORDING}, {"sizes": "course"})
+        self.assertEqual((first["job"], first["why"]["job"]), (None, "an import has no job"))
         self.assertEqual(first["date"], first["recorded_at"])
         self.assertEqual(self.imported({"recording": RECORDING}, {"sizes": "course"}, status=200)["id"], first["id"])
 
