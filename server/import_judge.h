@@ -1,10 +1,13 @@
 /* The judging of an import's answer beside the loop. A run of 512 kernels takes tenths of a second to read, derive,
- * write and deflate: no handler may hold the loop for so long. What runs where:
- *   the loop: takes the upload, starts and watches the importing process, and has its lines; starts this;
- *   a thread of its own (aside.h): parses the lines, checks and derives the run (import_accept), writes its document
- * and deflates it (run_stored_make), frees what it read: pure functions over memory that nobody else has meanwhile; the
- * loop, in done: stores what the thread made, which is a transaction of rows and ready bytes, and answers. The store,
- * the sockets and the loop itself stay the loop's. */
+ * write and deflate: no handler may hold the loop for so long.
+ *
+ * The loop takes the upload, starts and watches the importing process, has its lines, and starts this.
+ *
+ * A thread of its own (aside.h) parses the lines, checks and derives the run (import_accept), writes its document and
+ * deflates it (run_stored_make), and frees what it read: pure functions over memory that nobody else has meanwhile.
+ *
+ * The loop, in done, stores what the thread made, which is a transaction of rows and ready bytes, and answers. The
+ * store, the sockets and the loop itself stay the loop's. */
 #ifndef SERVER_IMPORT_JUDGE_H
 #define SERVER_IMPORT_JUDGE_H
 

@@ -36,7 +36,7 @@
 #define LIMIT_UNIT_BYTES              1024u         /* a kernel's name in an address; imports may have longer ones */
 #define LIMIT_EXPORTS                 8u            /* being sent at once: 503 */
 #define LIMIT_EXPORT_PIECE_BYTES      (64u * 1024u) /* an export's memory is a piece and a run */
-#define LIMIT_VIEWS                   2u            /* tables and CSVs of large runs being made; more wait */
+#define LIMIT_VIEWS                   2u            /* texts, exports and comparisons of large runs; more wait */
 /* Of a run's document; a larger one is parsed beside the loop. A verification has 61 kB (2026-11-29), and 96 KiB take
  * some 3.5 ms of the loop (run_view.h). */
 #define LIMIT_VIEW_HERE_BYTES    (96u * 1024u)

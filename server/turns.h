@@ -1,5 +1,5 @@
 /* Work beside the loop (aside.h) that takes memory, of which LIMIT_VIEWS are done at once and the others wait, in the
- * order that they asked: making text of large runs. */
+ * order that they asked: making tables, CSVs, exports and comparisons of large runs. */
 #ifndef SERVER_TURNS_H
 #define SERVER_TURNS_H
 
