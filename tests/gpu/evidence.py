@@ -4,7 +4,7 @@
     tests/gpu/evidence.py --bin build/bin --out DIR [--parts course,scaled,ncu,…]
 
 Prints one line per claim with the figures seen, a summary last, and leaves documents and tables in DIR. Exit 1 when a claim
-does not hold. Needs curl; ncu and compute-sanitizer for the parts of those names.
+does not hold. Needs curl; ncu and compute-sanitizer for the parts of those names, a second GPU for the part "pair" (asked for by name).
 """
 import argparse
 import csv
@@ -296,6 +296,59 @@ def course_runs(daemon):
     return [item for item in answer["items"] if item["source"] == "measured"]
 
 
+def running_at_once(daemon, numbers, seconds=120):
+    """Whether all these jobs were once seen running in the same moment; waits for their ends."""
+    end = time.monotonic() + seconds
+    together = False
+    while time.monotonic() < end:
+        states = [daemon.job(number)["state"] for number in numbers]
+        together = together or all(state == "running" for state in states)
+        if not any(state in ("queued", "running") for state in states):
+            return together
+        time.sleep(0.01)
+    raise RuntimeError(f"jobs {numbers} did not end: {states}")
+
+
+def part_pair(daemon, options):
+    """Two GPUs of one node: a job on each at once, each in its own process, beside the same jobs one after the other."""
+    devices = [item["id"] for item in json.loads(curl(daemon, "/api/v1/devices"))["items"]]
+    uuids = run(["nvidia-smi", "--query-gpu=uuid", "--format=csv,noheader"]).stdout.split()
+    claim(sorted(devices) == sorted(uuids) and len(devices) >= 2, "every GPU of the node is a device", f"{devices}")
+    first, _ = daemon.verify(sizes="course", kernels=["vector_add"], counters=False)
+    claim(json.loads(curl(daemon, f"/api/v1/runs/{first}"))["device"]["id"] == uuids[0], "no device asked for: the first one's", uuids[0])
+    alone = [json.loads(curl(daemon, f"/api/v1/runs/{daemon.verify(sizes='course', device=uuid)[0]}")) for uuid in uuids[:2]]
+    for _ in range(3):
+        numbers = [daemon.submit(sizes="course", device=uuid) for uuid in uuids[:2]]
+        together = running_at_once(daemon, numbers)
+        jobs = [daemon.job(number) for number in numbers]
+        claim(together and all(job["state"] == "done" for job in jobs), "a job on each GPU, side by side",
+              f"together {together}, {[job['state'] for job in jobs]} {[job.get('error') for job in jobs]}")
+        beside = [json.loads(curl(daemon, f"/api/v1/runs/{job['run']}")) for job in jobs]
+        for uuid, one, other in zip(uuids, alone, beside):
+            judge_beside(uuid, one, other)
+    twice = [daemon.submit(sizes="course", device=uuids[1], kernels=["vector_add"]) for _ in range(2)]
+    claim(not running_at_once(daemon, twice), "two jobs of one GPU never run at once", [daemon.job(n)["state"] for n in twice])
+    os.makedirs(f"{options.out}/pair", exist_ok=True)
+    for uuid, document in zip(uuids, beside):
+        open(f"{options.out}/pair/{uuid}.json", "w").write(json.dumps(document))
+
+
+def judge_beside(uuid, alone, beside):
+    """A run beside another GPU's run: the right card, all counters, bytes as alone; the times' ratios are figures, not claims."""
+    outcome = beside["outcome"], beside["counters"]["status"], beside["device"]["id"]
+    flags = sorted({flag for row in beside["kernels"] for flag in row["flags"]})
+    claim(outcome == ("ok", "ok", uuid) and "shared" not in beside["flags"], f"{uuid[:12]} beside the other: its own run",
+          f"{outcome}, flags {flags}")
+    ratios, dram = [], []
+    for row, other in zip(alone["kernels"], beside["kernels"]):
+        for state in ("warm", "cold"):
+            ratios.append(other[state]["time_s"]["median"] / row[state]["time_s"]["median"])
+        dram.append(other["cold"]["bytes"]["dram"] / row["cold"]["bytes"]["dram"])
+        l1 = other["cold"]["bytes"]["l1"], row["cold"]["bytes"]["l1"]
+        claim(l1[0] == l1[1], f"{uuid[:12]} {row['kernel']}: L1 bytes as alone", l1)
+    print(f"     {uuid[:12]}: time beside / alone {min(ratios):.4f} to {max(ratios):.4f}, cold DRAM bytes {min(dram):.4f} to {max(dram):.4f}")
+
+
 def part_exports(options):
     """What ncu writes about our binary, in the shapes that the import has to read."""
     shapes = {"long-cold": [], "long-warm": ["--cache-control", "none", "--replay-mode", "application"], "raw-cold": ["--page", "raw"],
@@ -413,7 +466,8 @@ def main():
     steps = [(name, lambda name=name: documents.update({name: part_verify(daemon, options, name)[0]})) for name in ("course", "scaled")]
     steps += [("ncu", lambda: part_ncu(options, documents)), ("time", lambda: part_time(daemon, options)),
               ("repeat", lambda: part_repeat(daemon, options)), ("kill", lambda: part_kill(daemon, options)),
-              ("timeout", lambda: part_timeout(options)), ("runs", lambda: part_runs(daemon, options)),
+              ("timeout", lambda: part_timeout(options)), ("pair", lambda: part_pair(daemon, options)),
+              ("runs", lambda: part_runs(daemon, options)),
               ("exports", lambda: part_exports(options)), ("record", lambda: part_record(options)),
               ("sanitize", lambda: part_sanitize(options))]
     try:
