@@ -25,6 +25,14 @@ struct import_source { /* what a message points at */
 /* "NAME, line N, column "C": …"; err.field is the kind. Returns -1. */
 int import_fail(struct rl_err *err, enum rl_code code, const struct import_source *source, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
+struct import_place { /* where a reader is */
+    struct rl_err *err;
+    const struct import_file *file;
+    size_t line; /* 0: the file as a whole */
+};
+/* import_fail at that place. */
+int import_fail_at(const struct import_place *at, enum rl_code code, const char *column, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
 /* text for a message: at most 64 bytes, cut between characters, control characters as '?'. */
 #define IMPORT_QUOTE 80
 const char *import_quote(char out[IMPORT_QUOTE], const char *text);

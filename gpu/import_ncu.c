@@ -1,6 +1,5 @@
 /* Reading Nsight Compute's CSV: banners and program output before, between and after; the long shape, one metric a row,
  * and the raw page, one launch a row with a row of units. */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,10 +32,9 @@ struct wide { /* a column of the raw page with a metric */
 };
 
 struct reader {
-    const struct import_file *file;
+    struct import_place at; /* its line: where the record being read began */
     struct import_table *table;
     struct rl_arena *arena;
-    struct rl_err *err;
     struct import_csv *csv;
     size_t column[COLUMNS];
     size_t header_count, header_line;
@@ -47,26 +45,12 @@ struct reader {
     struct wide *wide;
     size_t wide_count;
     const char **names; /* of the raw page's columns that hold any metric */
-    size_t row_line;    /* where the record being read began */
     struct import_launch *last;
 };
 
-static int fail_at(struct reader *r, enum rl_code code, size_t line, const char *column, const char *fmt, ...)
-    __attribute__((format(printf, 5, 6)));
-static int fail_at(struct reader *r, enum rl_code code, size_t line, const char *column, const char *fmt, ...)
-{
-    char text[640];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    struct import_source source = {import_kind_name(r->file->kind), r->file->name, line, column};
-    return import_fail(r->err, code, &source, "%s", text);
-}
-
 static int no_memory(struct reader *r)
 {
-    return rl_fail(r->err, RL_E_NO_MEMORY, import_kind_name(r->file->kind),
+    return rl_fail(r->at.err, RL_E_NO_MEMORY, import_kind_name(r->at.file->kind),
                    "the counter file holds more than fits in the memory of an import");
 }
 
@@ -97,15 +81,15 @@ static int read_header(struct reader *r)
 {
     size_t count = import_csv_count(r->csv), metrics = 0;
     if (count > IMPORT_COLUMNS_MAX)
-        return fail_at(r, RL_E_IMPORT_FORMAT, r->row_line, NULL, "the header has %zu columns; at most %u are read",
-                       count, IMPORT_COLUMNS_MAX);
+        return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, NULL, "the header has %zu columns; at most %u are read",
+                              count, IMPORT_COLUMNS_MAX);
     for (size_t c = 0; c < COLUMNS; c++) {
         r->column[c] = NO_COLUMN;
         for (size_t i = 0; i < count; i++)
             if (strcmp(import_csv_field(r->csv, i), column_names[c]) == 0) {
                 if (r->column[c] != NO_COLUMN)
-                    return fail_at(r, RL_E_IMPORT_FORMAT, r->row_line, column_names[c],
-                                   "the header has this column twice");
+                    return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, column_names[c],
+                                          "the header has this column twice");
                 r->column[c] = i;
             }
     }
@@ -113,8 +97,8 @@ static int read_header(struct reader *r)
     r->raw = r->column[COL_METRIC] == NO_COLUMN;
     r->table->shape = r->raw ? "raw" : "long";
     if (!r->raw && (r->column[COL_VALUE] == NO_COLUMN || r->column[COL_UNIT] == NO_COLUMN))
-        return fail_at(r, RL_E_IMPORT_FORMAT, r->row_line, NULL,
-                       "the header has \"Metric Name\" but not \"Metric Unit\" and \"Metric Value\"");
+        return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, NULL,
+                              "the header has \"Metric Name\" but not \"Metric Unit\" and \"Metric Value\"");
     if (!r->raw)
         return 0;
     r->wide = rl_arena_array(r->arena, count, sizeof *r->wide);
@@ -129,7 +113,7 @@ static int read_header(struct reader *r)
             r->table->rate_seen = rl_arena_strdup(r->arena, name);
         for (size_t w = 0; w < r->wide_count; w++)
             if (strcmp(r->wide[w].name, name) == 0)
-                return fail_at(r, RL_E_IMPORT_FORMAT, r->row_line, name, "the header has this column twice");
+                return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, name, "the header has this column twice");
         struct wide wide = {import_metric_find(name), rl_arena_strdup(r->arena, name), "", i};
         if (wide.name == NULL)
             return no_memory(r);
@@ -138,8 +122,8 @@ static int read_header(struct reader *r)
             r->table->metrics_seen[r->table->metrics_seen_count++] = wide.name;
     }
     if (metrics == 0)
-        return fail_at(
-            r, RL_E_IMPORT_OTHER_FILE, r->row_line, NULL,
+        return import_fail_at(
+            &r->at, RL_E_IMPORT_OTHER_FILE, NULL,
             "the header has neither \"Metric Name\" nor a column named like a metric (dram__bytes.sum); export "
             "with --page raw");
     return 0;
@@ -171,9 +155,9 @@ static int parse_dims(struct reader *r, enum column column, int64_t ret[3])
     if (c[strspn(c, " ")] == '\0')
         return 0;
 bad:
-    return fail_at(r, RL_E_IMPORT_FORMAT, r->row_line, column_names[column],
-                   "is \"%s\"; three whole numbers from 1 to %lld are expected, as in (256, 1, 1)",
-                   import_quote(quoted, text), (long long)most);
+    return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, column_names[column],
+                          "is \"%s\"; three whole numbers from 1 to %lld are expected, as in (256, 1, 1)",
+                          import_quote(quoted, text), (long long)most);
 }
 
 /* "1,024" as well: some locales group the ids too. */
@@ -192,8 +176,8 @@ static int parse_id(struct reader *r, int64_t *ret)
             digits = 99;
     }
     if (digits < 1 || digits > 18)
-        return fail_at(r, RL_E_IMPORT_FORMAT, r->row_line, "ID", "is \"%s\"; a whole number is expected",
-                       import_quote(quoted, text));
+        return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, "ID", "is \"%s\"; a whole number is expected",
+                              import_quote(quoted, text));
     *ret = value;
     return 0;
 }
@@ -208,41 +192,41 @@ static int check_device(struct reader *r)
     if (t->device_column == NULL) {
         t->device_column = rl_arena_strdup(r->arena, device);
         t->cc = rl_arena_strdup(r->arena, cc);
-        t->device_line = r->row_line;
+        t->device_line = r->at.line;
         return t->device_column != NULL && t->cc != NULL ? 0 : no_memory(r);
     }
     if (strcmp(t->device_column, device) != 0 || strcmp(t->cc, cc) != 0)
-        return fail_at(r, RL_E_IMPORT_DISAGREES, r->row_line, "Device",
-                       "is \"%s\", but \"%s\" in line %zu: an import is of one GPU; export each GPU's launches apart",
-                       import_quote(one, strcmp(t->device_column, device) != 0 ? device : cc),
-                       import_quote(two, strcmp(t->device_column, device) != 0 ? t->device_column : t->cc),
-                       t->device_line);
+        return import_fail_at(
+            &r->at, RL_E_IMPORT_DISAGREES, "Device",
+            "is \"%s\", but \"%s\" in line %zu: an import is of one GPU; export each GPU's launches apart",
+            import_quote(one, strcmp(t->device_column, device) != 0 ? device : cc),
+            import_quote(two, strcmp(t->device_column, device) != 0 ? t->device_column : t->cc), t->device_line);
     return 0;
 }
 
 /* The launch of the current record, a new one where it was not there before. */
 static int take_launch(struct reader *r)
 {
-    struct import_launch made = {.name = import_csv_field(r->csv, r->column[COL_KERNEL]), .line = r->row_line};
+    struct import_launch made = {.name = import_csv_field(r->csv, r->column[COL_KERNEL]), .line = r->at.line};
     made.pid = r->column[COL_PID] != NO_COLUMN ? import_csv_field(r->csv, r->column[COL_PID]) : "";
     made.has_dims = r->column[COL_GRID] != NO_COLUMN && r->column[COL_BLOCK] != NO_COLUMN;
     size_t len = strlen(made.name);
     if (len == 0)
-        return fail_at(r, RL_E_IMPORT_FORMAT, r->row_line, "Kernel Name", "is empty");
+        return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, "Kernel Name", "is empty");
     if (len > IMPORT_NAME_MAX)
-        return fail_at(r, RL_E_IMPORT_FORMAT, r->row_line, "Kernel Name", "has %zu bytes; at most %u are kept", len,
-                       IMPORT_NAME_MAX);
+        return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, "Kernel Name", "has %zu bytes; at most %u are kept", len,
+                              IMPORT_NAME_MAX);
     if (parse_id(r, &made.id) != 0 ||
         (made.has_dims && (parse_dims(r, COL_GRID, made.grid) != 0 || parse_dims(r, COL_BLOCK, made.block) != 0)))
         return -1;
     if (strcmp(made.name, "range") == 0 && !made.has_dims)
-        return fail_at(
-            r, RL_E_IMPORT_OTHER_FILE, r->row_line, "Kernel Name",
+        return import_fail_at(
+            &r->at, RL_E_IMPORT_OTHER_FILE, "Kernel Name",
             "is \"range\": the profiler counted a range (--replay-mode app-range or range), not kernels; profile "
             "again with --replay-mode kernel or application");
     if (check_device(r) != 0)
         return -1;
-    return import_table_launch(r->file, r->table, &made, &r->last, r->err);
+    return import_table_launch(r->at.file, r->table, &made, &r->last, r->at.err);
 }
 
 /* A metric's cell of the last launch. The same again is fine, other than before is not. */
@@ -258,9 +242,9 @@ static int add_reading(struct reader *r, const struct import_metric *metric, con
     if (before != NULL) {
         if (strcmp(before->text, text) == 0 && strcmp(before->unit, unit) == 0)
             return 0;
-        return fail_at(r, RL_E_IMPORT_DISAGREES, r->row_line, metric->name,
-                       "is \"%s\", but \"%s\" in line %zu of the same %s", import_quote(one, text),
-                       import_quote(two, before->text), before->line, of_device ? "device" : "launch");
+        return import_fail_at(&r->at, RL_E_IMPORT_DISAGREES, metric->name,
+                              "is \"%s\", but \"%s\" in line %zu of the same %s", import_quote(one, text),
+                              import_quote(two, before->text), before->line, of_device ? "device" : "launch");
     }
     struct import_reading *reading = rl_arena_alloc(r->arena, sizeof *reading);
     if (reading == NULL)
@@ -269,7 +253,7 @@ static int add_reading(struct reader *r, const struct import_metric *metric, con
                                        .text = rl_arena_strdup(r->arena, text),
                                        .unit = r->raw ? unit : rl_arena_strdup(r->arena, unit),
                                        .column = column,
-                                       .line = r->row_line};
+                                       .line = r->at.line};
     if (reading->text == NULL || reading->unit == NULL)
         return no_memory(r);
     struct import_reading **list = of_device ? &t->device[metric->value] : &r->last->readings;
@@ -302,9 +286,9 @@ static void see_name(struct reader *r, const char *name)
 static int read_long_row(struct reader *r)
 {
     if (import_csv_count(r->csv) <= r->column[COL_VALUE])
-        return fail_at(r, RL_E_IMPORT_FORMAT, r->row_line, "Metric Value",
-                       "is not there: the row has %zu fields of %zu; the file is cut, or lost its quotes",
-                       import_csv_count(r->csv), r->header_count);
+        return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, "Metric Value",
+                              "is not there: the row has %zu fields of %zu; the file is cut, or lost its quotes",
+                              import_csv_count(r->csv), r->header_count);
     const char *name = import_csv_field(r->csv, r->column[COL_METRIC]);
     const char *text = import_csv_field(r->csv, r->column[COL_VALUE]);
     if (take_launch(r) != 0)
@@ -314,7 +298,7 @@ static int read_long_row(struct reader *r)
     see_name(r, name);
     if (is_absent(text))
         return 0;
-    import_numbers_see(&r->table->numbers, text, r->row_line);
+    import_numbers_see(&r->table->numbers, text, r->at.line);
     const struct import_metric *metric = import_metric_find(name);
     return metric == NULL ? 0
                           : add_reading(r, metric, "Metric Value", import_csv_field(r->csv, r->column[COL_UNIT]), text);
@@ -323,8 +307,8 @@ static int read_long_row(struct reader *r)
 static int read_units(struct reader *r)
 {
     if (import_csv_field(r->csv, r->column[COL_ID])[0] != '\0')
-        return fail_at(
-            r, RL_E_IMPORT_FORMAT, r->row_line, "ID",
+        return import_fail_at(
+            &r->at, RL_E_IMPORT_FORMAT, "ID",
             "the row below the header has to be that of the units, with no ID; without units a number may be off "
             "by a million");
     for (size_t w = 0; w < r->wide_count; w++) {
@@ -341,16 +325,16 @@ static int read_raw_row(struct reader *r)
     if (!r->units_read)
         return read_units(r);
     if (import_csv_count(r->csv) != r->header_count)
-        return fail_at(r, RL_E_IMPORT_FORMAT, r->row_line, NULL,
-                       "the row has %zu fields where the header has %zu; the file is cut, or lost its quotes",
-                       import_csv_count(r->csv), r->header_count);
+        return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, NULL,
+                              "the row has %zu fields where the header has %zu; the file is cut, or lost its quotes",
+                              import_csv_count(r->csv), r->header_count);
     if (take_launch(r) != 0)
         return -1;
     for (size_t w = 0; w < r->wide_count; w++) {
         const char *text = import_csv_field(r->csv, r->wide[w].index);
         if (is_absent(text))
             continue;
-        import_numbers_see(&r->table->numbers, text, r->row_line);
+        import_numbers_see(&r->table->numbers, text, r->at.line);
         if (r->wide[w].metric != NULL && add_reading(r, r->wide[w].metric, r->wide[w].name, r->wide[w].unit, text) != 0)
             return -1;
     }
@@ -362,8 +346,8 @@ static int read_record(struct reader *r)
     if (r->header_count == 0)
         return read_header(r);
     if (import_csv_count(r->csv) > r->header_count)
-        return fail_at(
-            r, RL_E_IMPORT_FORMAT, r->row_line, NULL,
+        return import_fail_at(
+            &r->at, RL_E_IMPORT_FORMAT, NULL,
             "the row has %zu fields where the header has %zu: its quotes are lost (a spreadsheet does that), so that "
             "commas within names and numbers part fields",
             import_csv_count(r->csv), r->header_count);
@@ -379,9 +363,10 @@ static int skip_line(struct reader *r, const char *line, size_t len, size_t numb
     if (header_delimiter(line, len) != 0) {
         if (len == r->header_len && memcmp(line, r->header, len) == 0)
             return 0;
-        return fail_at(r, RL_E_IMPORT_FORMAT, number, NULL,
-                       "a second table begins here with other columns than that of line %zu; import them apart",
-                       r->header_line);
+        r->at.line = number;
+        return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, NULL,
+                              "a second table begins here with other columns than that of line %zu; import them apart",
+                              r->header_line);
     }
     *ret_skip = r->quoted && line[0] != '"';
     if (*ret_skip && r->table->output_lines++ == 0)
@@ -395,9 +380,11 @@ static int read_lines(struct reader *r, const struct import_text *text)
     size_t at = 0, len, number = 0;
     while (import_text_line(text, &at, &line, &len)) {
         number++;
-        if (len > IMPORT_ROW_MAX)
-            return fail_at(r, RL_E_IMPORT_FORMAT, number, NULL, "the line has %zu bytes; at most %zu are read", len,
-                           IMPORT_ROW_MAX);
+        if (len > IMPORT_ROW_MAX) {
+            r->at.line = number;
+            return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, NULL, "the line has %zu bytes; at most %zu are read", len,
+                                  IMPORT_ROW_MAX);
+        }
         if (r->csv == NULL) {
             r->table->delimiter = header_delimiter(line, len);
             if (r->table->delimiter == 0)
@@ -416,7 +403,7 @@ static int read_lines(struct reader *r, const struct import_text *text)
                 continue;
         }
         if (!import_csv_inside(r->csv))
-            r->row_line = number;
+            r->at.line = number;
         switch (import_csv_line(r->csv, line, len)) {
         case IMPORT_CSV_ROW:
             if (read_record(r) != 0)
@@ -425,24 +412,25 @@ static int read_lines(struct reader *r, const struct import_text *text)
         case IMPORT_CSV_MORE:
             break;
         case IMPORT_CSV_BROKEN:
-            return fail_at(r, RL_E_IMPORT_FORMAT, number, NULL,
-                           "a quote stands where none may: inside a field, or before text");
+            r->at.line = number;
+            return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, NULL,
+                                  "a quote stands where none may: inside a field, or before text");
         case IMPORT_CSV_TOO_LONG:
-            return fail_at(r, RL_E_IMPORT_FORMAT, r->row_line, NULL,
-                           "a record of over %zu bytes begins here: a quote is not closed", IMPORT_ROW_MAX);
+            return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, NULL,
+                                  "a record of over %zu bytes begins here: a quote is not closed", IMPORT_ROW_MAX);
         case IMPORT_CSV_NO_MEMORY:
             return no_memory(r);
         }
     }
     if (r->csv != NULL && import_csv_inside(r->csv))
-        return fail_at(r, RL_E_IMPORT_FORMAT, r->row_line, NULL, "the file ends within a quoted field: it is cut");
+        return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, NULL, "the file ends within a quoted field: it is cut");
     return 0;
 }
 
 int import_table_read(const struct import_file *file, const struct import_text *text, struct import_table *table,
                       struct rl_err *err)
 {
-    struct reader r = {.file = file, .table = table, .arena = table->arena, .err = err};
+    struct reader r = {.at = {err, file, 0}, .table = table, .arena = table->arena};
     table->name = file->name;
     import_numbers_begin(&table->numbers);
     /* ncu 2025.3 with --cache-control none; with its default it says nothing */
@@ -454,7 +442,8 @@ int import_table_read(const struct import_file *file, const struct import_text *
         return -1;
     if (!found)
         return import_refuse(file, text, err);
+    r.at.line = r.header_line;
     if (table->launch_count == 0)
-        return fail_at(&r, RL_E_IMPORT_NO_KERNELS, r.header_line, NULL, "the table has no launch");
+        return import_fail_at(&r.at, RL_E_IMPORT_NO_KERNELS, NULL, "the table has no launch");
     return 0;
 }

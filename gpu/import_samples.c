@@ -11,23 +11,10 @@
 
 struct reader {
     struct import *import;
-    const struct import_file *file;
-    size_t line, document_line;
+    struct import_place at;
+    size_t document_line;
     size_t *lines; /* of the samples that were taken */
 };
-
-static int fail_at(const struct reader *r, enum rl_code code, const char *field, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
-static int fail_at(const struct reader *r, enum rl_code code, const char *field, const char *fmt, ...)
-{
-    char text[640];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    struct import_source source = {"timings", r->file->name, r->line, field};
-    return import_fail(r->import->err, code, &source, "%s", text);
-}
 
 static int no_memory(const struct reader *r)
 {
@@ -47,13 +34,14 @@ static int read_sample(struct reader *r, const json_t *object, struct import_sam
     const struct rl_unit *known = rl_unit_find(unit);
     ret->times_s = NULL;
     if (sizes == NULL)
-        return fail_at(r, RL_E_IMPORT_FORMAT, "sizes", "is missing; course or scaled is expected in a line of samples");
+        return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, "sizes",
+                              "is missing; course or scaled is expected in a line of samples");
     if (strcmp(sizes, run->sizes) != 0)
         return 0;
     if (known == NULL || state == NULL || (strcmp(state, "warm") != 0 && strcmp(state, "cold") != 0) || launches < 1 ||
         count < 1 || count > SAMPLES_MAX)
-        return fail_at(r, RL_E_IMPORT_FORMAT, NULL,
-                       "is no line of samples: unit, state, launches or the number of times is wrong");
+        return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, NULL,
+                              "is no line of samples: unit, state, launches or the number of times is wrong");
     double *copy = rl_arena_array(run->arena, count, sizeof *copy);
     if (copy == NULL)
         return no_memory(r);
@@ -61,8 +49,8 @@ static int read_sample(struct reader *r, const json_t *object, struct import_sam
         char seen[IMPORT_QUOTE];
         copy[i] = json_number_value(json_array_get(times, i));
         if (!isfinite(copy[i]) || copy[i] <= 0)
-            return fail_at(r, RL_E_IMPORT_FORMAT, "times_s", "has %s; a time above 0 is expected",
-                           import_json_seen(json_array_get(times, i), seen));
+            return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, "times_s", "has %s; a time above 0 is expected",
+                                  import_json_seen(json_array_get(times, i), seen));
     }
     *ret = (struct import_sample){known->id, strcmp(state, "cold") == 0 ? RL_COLD : RL_WARM, launches, copy, count};
     return 0;
@@ -93,10 +81,11 @@ static int check_sample(struct reader *r, const struct import_sample *sample, co
         snprintf(own, sizeof own, "null");
     else
         snprintf(own, sizeof own, "%.9g", differs.said);
-    return fail_at(r, RL_E_IMPORT_DISAGREES, strcmp(differs.member, "launches") == 0 ? "launches" : "times_s",
-                   "the samples of %s %s give %s %.9g, but the run's document in line %zu says %s: one of the two was "
-                   "changed or cut",
-                   sample->unit, rl_state_name(sample->state), differs.member, differs.made, r->document_line, own);
+    return import_fail_at(
+        &r->at, RL_E_IMPORT_DISAGREES, strcmp(differs.member, "launches") == 0 ? "launches" : "times_s",
+        "the samples of %s %s give %s %.9g, but the run's document in line %zu says %s: one of the two was "
+        "changed or cut",
+        sample->unit, rl_state_name(sample->state), differs.member, differs.made, r->document_line, own);
 }
 
 /* The same line twice is one; others of one unit and state cannot both be the document's. */
@@ -110,17 +99,17 @@ static int take_sample(struct reader *r, const struct import_sample *sample)
         if (before->launches == sample->launches && before->count == sample->count &&
             memcmp(before->times_s, sample->times_s, sample->count * sizeof *sample->times_s) == 0)
             return 0;
-        return fail_at(r, RL_E_IMPORT_DISAGREES, "times_s", "has other samples of %s %s than line %zu", sample->unit,
-                       rl_state_name(sample->state), r->lines[i]);
+        return import_fail_at(&r->at, RL_E_IMPORT_DISAGREES, "times_s", "has other samples of %s %s than line %zu",
+                              sample->unit, rl_state_name(sample->state), r->lines[i]);
     }
-    r->lines[import->sample_count] = r->line;
+    r->lines[import->sample_count] = r->at.line;
     import->samples[import->sample_count++] = *sample;
     return 0;
 }
 
 int import_samples(struct import *import, const struct import_file *file, const json_t *lines, size_t document_line)
 {
-    struct reader r = {.import = import, .file = file, .document_line = document_line};
+    struct reader r = {.import = import, .at = {import->err, file, 0}, .document_line = document_line};
     size_t count = json_array_size(lines);
     import->samples = rl_arena_array(import->run->arena, count + 1, sizeof *import->samples);
     r.lines = rl_arena_array(import->arena, count + 1, sizeof *r.lines);
@@ -129,7 +118,7 @@ int import_samples(struct import *import, const struct import_file *file, const 
     for (size_t i = 0; i < count; i++) {
         const json_t *line = json_array_get(lines, i);
         struct import_sample sample;
-        r.line = (size_t)json_integer_value(json_array_get(line, 0));
+        r.at.line = (size_t)json_integer_value(json_array_get(line, 0));
         if (read_sample(&r, json_array_get(line, 1), &sample) != 0)
             return -1;
         const struct rl_times *said = sample.times_s != NULL ? times_of(import->run, &sample) : NULL;

@@ -7,19 +7,36 @@
 #include "base/num.h"
 #include "import_internal.h"
 
-int import_fail(struct rl_err *err, enum rl_code code, const struct import_source *source, const char *fmt, ...)
+static int fail(struct rl_err *err, enum rl_code code, const struct import_source *source, const char *fmt,
+                va_list args)
 {
     char what[768], where[256], name[IMPORT_QUOTE], column[IMPORT_QUOTE];
-    va_list args;
-    va_start(args, fmt);
     vsnprintf(what, sizeof what, fmt, args);
-    va_end(args);
     int len = snprintf(where, sizeof where, "%s", import_quote(name, source->name));
     if (source->line > 0)
         len += snprintf(where + len, sizeof where - (size_t)len, ", line %zu", source->line);
     if (source->column != NULL)
         snprintf(where + len, sizeof where - (size_t)len, ", \"%s\"", import_quote(column, source->column));
     return rl_fail(err, code, source->kind, "%s: %s", where, what);
+}
+
+int import_fail(struct rl_err *err, enum rl_code code, const struct import_source *source, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    int rc = fail(err, code, source, fmt, args);
+    va_end(args);
+    return rc;
+}
+
+int import_fail_at(const struct import_place *at, enum rl_code code, const char *column, const char *fmt, ...)
+{
+    struct import_source source = {import_kind_name(at->file->kind), at->file->name, at->line, column};
+    va_list args;
+    va_start(args, fmt);
+    int rc = fail(at->err, code, &source, fmt, args);
+    va_end(args);
+    return rc;
 }
 
 const char *import_quote(char out[IMPORT_QUOTE], const char *text)

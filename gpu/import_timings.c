@@ -1,6 +1,5 @@
 /* Times as JSON Lines: our own program's --json output (samples and a whole run), or one object a kernel. */
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,27 +13,13 @@
 
 struct reader {
     struct import *import;
-    const struct import_file *file;
-    size_t line;
+    struct import_place at;
     json_t *run; /* the document of the sizes wanted, borrowed from the line's object until it is read */
     size_t runs, plain;
     size_t row_capacity;
     json_t *sample_lines;             /* array of [line's number, object] */
     json_t *kernels_of, *ceilings_of; /* [line's number, object] of each name that plain lines gave */
 };
-
-static int fail_at(struct reader *r, enum rl_code code, const char *field, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
-static int fail_at(struct reader *r, enum rl_code code, const char *field, const char *fmt, ...)
-{
-    char text[640];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    struct import_source source = {"timings", r->file->name, r->line, field};
-    return import_fail(r->import->err, code, &source, "%s", text);
-}
 
 static int no_memory(struct reader *r)
 {
@@ -48,11 +33,12 @@ static int read_real(struct reader *r, const json_t *object, const char *name, d
     char seen[IMPORT_QUOTE];
     const json_t *value = json_object_get(object, name);
     if (value == NULL)
-        return fail_at(r, RL_E_IMPORT_FORMAT, name, "is missing; a number from %g to %g is expected", least, most);
+        return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, name, "is missing; a number from %g to %g is expected", least,
+                              most);
     double number = json_number_value(value);
     if (!json_is_number(value) || !(number >= least && number <= most))
-        return fail_at(r, RL_E_IMPORT_FORMAT, name, "is %s; a number from %g to %g is expected",
-                       import_json_seen(value, seen), least, most);
+        return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, name, "is %s; a number from %g to %g is expected",
+                              import_json_seen(value, seen), least, most);
     *ret = number;
     return 0;
 }
@@ -65,8 +51,8 @@ static int read_count(struct reader *r, const json_t *object, const char *name, 
         return 0;
     double number = json_number_value(value);
     if (!json_is_number(value) || number < 0 || number > 1e18 || number != floor(number))
-        return fail_at(r, RL_E_IMPORT_FORMAT, name, "is %s; a whole number from 0 to 1e18 is expected",
-                       import_json_seen(value, seen));
+        return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, name, "is %s; a whole number from 0 to 1e18 is expected",
+                              import_json_seen(value, seen));
     *ret = (struct rl_count){json_is_integer(value) ? (int64_t)json_integer_value(value) : (int64_t)number, NULL};
     return 0;
 }
@@ -81,8 +67,9 @@ static int read_dims(struct reader *r, const json_t *object, const char *name, i
         const json_t *item = json_array_get(value, i);
         if (json_array_size(value) != 3 || !json_is_integer(item) || json_integer_value(item) < 1 ||
             json_integer_value(item) > most)
-            return fail_at(r, RL_E_IMPORT_FORMAT, name, "is %s; three whole numbers from 1 to %lld are expected",
-                           import_json_seen(value, seen), (long long)most);
+            return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, name,
+                                  "is %s; three whole numbers from 1 to %lld are expected",
+                                  import_json_seen(value, seen), (long long)most);
         ret[i] = json_integer_value(item);
     }
     return 0;
@@ -94,10 +81,10 @@ static int read_name(struct reader *r, const json_t *object, const char *name, c
     const json_t *value = json_object_get(object, name);
     const char *text = json_string_value(value);
     if (value == NULL)
-        return fail_at(r, RL_E_IMPORT_FORMAT, name, "is missing; a kernel's name is expected");
+        return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, name, "is missing; a kernel's name is expected");
     if (text == NULL || text[0] == '\0' || strlen(text) > IMPORT_NAME_MAX || strlen(text) != json_string_length(value))
-        return fail_at(r, RL_E_IMPORT_FORMAT, name, "is %s; a name of 1 to %u bytes is expected",
-                       import_json_seen(value, seen), IMPORT_NAME_MAX);
+        return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, name, "is %s; a name of 1 to %u bytes is expected",
+                              import_json_seen(value, seen), IMPORT_NAME_MAX);
     *ret = rl_arena_strdup(r->import->run->arena, text);
     return *ret != NULL ? 0 : no_memory(r);
 }
@@ -113,8 +100,9 @@ static int check_members(struct reader *r, const json_t *object, const char *con
         while (names[i] != NULL && strcmp(names[i], key) != 0)
             i++;
         if (names[i] == NULL)
-            return fail_at(r, RL_E_IMPORT_FORMAT, import_quote(quoted, key),
-                           "is no member of a timing line; kernel, ms, function, grid, block, flop and ask_bytes are");
+            return import_fail_at(
+                &r->at, RL_E_IMPORT_FORMAT, import_quote(quoted, key),
+                "is no member of a timing line; kernel, ms, function, grid, block, flop and ask_bytes are");
     }
     return 0;
 }
@@ -135,8 +123,9 @@ static int seen_before(struct reader *r, json_t *earlier, const char *name, cons
     const json_t *line = json_object_get(earlier, name), *before = json_array_get(line, 1);
     *ret = line != NULL;
     if (line == NULL)
-        return json_object_set_new(earlier, name, json_pack("[I, O]", (json_int_t)r->line, object)) == 0 ? 0
-                                                                                                         : no_memory(r);
+        return json_object_set_new(earlier, name, json_pack("[I, O]", (json_int_t)r->at.line, object)) == 0
+                   ? 0
+                   : no_memory(r);
     for (; *members != NULL; members++) {
         const json_t *mine = json_object_get(object, *members), *its = json_object_get(before, *members);
         if (same_value(mine, its))
@@ -145,8 +134,9 @@ static int seen_before(struct reader *r, json_t *earlier, const char *name, cons
             import_json_seen(mine, seen);
         if (its != NULL)
             import_json_seen(its, other);
-        return fail_at(r, RL_E_IMPORT_DISAGREES, *members, "is %s for \"%s\", but line %lld has %s", seen,
-                       import_quote(quoted, name), (long long)json_integer_value(json_array_get(line, 0)), other);
+        return import_fail_at(&r->at, RL_E_IMPORT_DISAGREES, *members, "is %s for \"%s\", but line %lld has %s", seen,
+                              import_quote(quoted, name), (long long)json_integer_value(json_array_get(line, 0)),
+                              other);
     }
     return 0;
 }
@@ -189,7 +179,8 @@ static int read_kernel(struct reader *r, const json_t *object, enum rl_state sta
         read_dims(r, object, "block", 1024, row->launch.block, &block) != 0)
         return -1;
     if (grid != block)
-        return fail_at(r, RL_E_IMPORT_FORMAT, grid ? "block" : "grid", "is missing beside the other: a shape is both");
+        return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, grid ? "block" : "grid",
+                              "is missing beside the other: a shape is both");
     if (grid)
         row->launch.dims_why = NULL;
     if (json_object_get(object, "function") != NULL) {
@@ -217,7 +208,8 @@ static int add_kernel(struct reader *r, const json_t *object)
     if (seen)
         return 0;
     if (r->import->run->row_count >= IMPORT_ROWS_MAX)
-        return fail_at(r, RL_E_TOO_LARGE, NULL, "more than %u kernels; import them in parts", IMPORT_ROWS_MAX);
+        return import_fail_at(&r->at, RL_E_TOO_LARGE, NULL, "more than %u kernels; import them in parts",
+                              IMPORT_ROWS_MAX);
     struct rl_row *place = new_row(r);
     if (place == NULL)
         return no_memory(r);
@@ -238,15 +230,16 @@ static int add_ceiling(struct reader *r, const json_t *object)
         return -1;
     const struct rl_unit *unit = rl_unit_find(name);
     if (unit == NULL || unit->kind == RL_UNIT_KERNEL)
-        return fail_at(r, RL_E_IMPORT_FORMAT, "ceiling",
-                       "is \"%s\"; dram_copy, fp32_fma or another ceiling of the catalogue is expected",
-                       import_quote(quoted, name));
+        return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, "ceiling",
+                              "is \"%s\"; dram_copy, fp32_fma or another ceiling of the catalogue is expected",
+                              import_quote(quoted, name));
     bool memory = unit->kind == RL_UNIT_MEMORY_CEILING;
     const char *mine = memory ? "byte_per_s" : "flop_per_s", *other = memory ? "flop_per_s" : "byte_per_s";
     if (read_real(r, object, mine, 1, 1e21, &value) != 0)
         return -1;
     if (json_object_get(object, other) != NULL)
-        return fail_at(r, RL_E_IMPORT_FORMAT, other, "is no member of the ceiling %s; %s is", unit->id, mine);
+        return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, other, "is no member of the ceiling %s; %s is", unit->id,
+                              mine);
     if (seen_before(r, r->ceilings_of, unit->id, object, names, &seen) != 0)
         return -1;
     if (seen)
@@ -276,16 +269,17 @@ static int take_run(struct reader *r, const json_t *object)
     json_t *run = json_object_get(object, "run");
     const char *sizes = json_string_value(json_object_get(run, "sizes"));
     if (json_object_size(object) != 2 || !json_is_object(run))
-        return fail_at(r, RL_E_IMPORT_FORMAT, "run", "a line of kind \"run\" has the run's document and nothing else");
+        return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, "run",
+                              "a line of kind \"run\" has the run's document and nothing else");
     if (!sizes_wanted(r, run))
         return 0;
     if (r->run != NULL)
-        return fail_at(
-            r, RL_E_IMPORT_DISAGREES, "sizes",
+        return import_fail_at(
+            &r->at, RL_E_IMPORT_DISAGREES, "sizes",
             "a second run (%s) stands here beside that of another line; say by the field sizes which one is meant",
             sizes != NULL ? sizes : "?");
     r->run = json_incref(run);
-    r->runs = r->line;
+    r->runs = r->at.line;
     return 0;
 }
 
@@ -296,11 +290,12 @@ static int take_line(struct reader *r, json_t *object)
     if (kind != NULL && strcmp(kind, "run") == 0)
         return take_run(r, object);
     if (kind != NULL && strcmp(kind, "sample") == 0)
-        return json_array_append_new(r->sample_lines, json_pack("[I, O]", (json_int_t)r->line, object)) == 0
+        return json_array_append_new(r->sample_lines, json_pack("[I, O]", (json_int_t)r->at.line, object)) == 0
                    ? 0
                    : no_memory(r);
     if (kind != NULL)
-        return fail_at(r, RL_E_IMPORT_FORMAT, "t", "is \"%s\"; sample or run is expected", import_quote(quoted, kind));
+        return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, "t", "is \"%s\"; sample or run is expected",
+                              import_quote(quoted, kind));
     r->plain++;
     return json_object_get(object, "ceiling") != NULL ? add_ceiling(r, object) : add_kernel(r, object);
 }
@@ -311,25 +306,26 @@ static int check_document(struct reader *r, const struct rl_run *run)
 {
     char one[IMPORT_QUOTE], two[IMPORT_QUOTE];
     if (run->source == RL_IMPORTED)
-        return fail_at(r, RL_E_IMPORT_FORMAT, "source", "is \"imported\": import the files that this run was made of");
+        return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, "source",
+                              "is \"imported\": import the files that this run was made of");
     if (run->source == RL_REPLAYED)
-        return fail_at(
-            r, RL_E_IMPORT_OTHER_FILE, "source",
+        return import_fail_at(
+            &r->at, RL_E_IMPORT_OTHER_FILE, "source",
             "is \"replayed\": a replay measures nothing; import the recording that was replayed, by itself, as "
             "recording: it is of the day on which it was measured");
     if (!rl_device_id_valid(&run->device))
         return run->device.uuid.why == NULL
-                   ? fail_at(r, RL_E_IMPORT_DISAGREES, "device.id",
-                             "is \"%s\", but uuid is \"%s\": they have to be the same",
-                             import_quote(one, run->device.id), import_quote(two, run->device.uuid.value))
-                   : fail_at(r, RL_E_IMPORT_FORMAT, "device.id",
-                             "is \"%s\" without a uuid; lower-case letters, digits and dashes are expected",
-                             import_quote(one, run->device.id));
+                   ? import_fail_at(&r->at, RL_E_IMPORT_DISAGREES, "device.id",
+                                    "is \"%s\", but uuid is \"%s\": they have to be the same",
+                                    import_quote(one, run->device.id), import_quote(two, run->device.uuid.value))
+                   : import_fail_at(&r->at, RL_E_IMPORT_FORMAT, "device.id",
+                                    "is \"%s\" without a uuid; lower-case letters, digits and dashes are expected",
+                                    import_quote(one, run->device.id));
     const struct rl_check *check = rl_run_refused_by(run);
     if (check != NULL && run->outcome != RL_REFUSED)
-        return fail_at(r, RL_E_IMPORT_DISAGREES, "outcome",
-                       "is \"%s\", but the check %s has failed, which refuses a run", rl_outcome_name(run->outcome),
-                       import_quote(one, check->name));
+        return import_fail_at(&r->at, RL_E_IMPORT_DISAGREES, "outcome",
+                              "is \"%s\", but the check %s has failed, which refuses a run",
+                              rl_outcome_name(run->outcome), import_quote(one, check->name));
     return 0;
 }
 
@@ -338,10 +334,10 @@ static int use_document(struct reader *r)
     struct import *import = r->import;
     struct rl_err why = {.code = RL_E_NONE};
     struct rl_run *run = NULL;
-    r->line = r->runs;
+    r->at.line = r->runs;
     if (rl_run_from_json(r->run, &run, &why) != 0)
-        return fail_at(r, RL_E_IMPORT_FORMAT, why.field[0] != '\0' ? why.field : NULL,
-                       "is not a run that this build reads: %s", why.message);
+        return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, why.field[0] != '\0' ? why.field : NULL,
+                              "is not a run that this build reads: %s", why.message);
     rl_run_free(import->run); /* nothing is in it yet: files are added later */
     import->run = run;
     if (check_document(r, run) != 0)
@@ -349,7 +345,7 @@ static int use_document(struct reader *r)
     run->source = RL_IMPORTED;
     run->import.present = true;
     import->document = true;
-    return import_samples(import, r->file, r->sample_lines, r->runs);
+    return import_samples(import, r->at.file, r->sample_lines, r->runs);
 }
 
 static int read_lines(struct reader *r, const struct import_text *text)
@@ -359,44 +355,47 @@ static int read_lines(struct reader *r, const struct import_text *text)
     while (import_text_line(text, &at, &line, &len)) {
         json_error_t why;
         char quoted[IMPORT_QUOTE];
-        r->line++;
+        r->at.line++;
         if (len > 4u * IMPORT_ROW_MAX)
-            return fail_at(r, RL_E_IMPORT_FORMAT, NULL, "has %zu bytes; at most %zu are read", len, 4 * IMPORT_ROW_MAX);
+            return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, NULL, "has %zu bytes; at most %zu are read", len,
+                                  4 * IMPORT_ROW_MAX);
         if (len == 0 || line[0] == '#' || (len >= 2 && line[0] == '=' && line[1] == '='))
             continue;
         json_t *object = json_loadb(line, len, JSON_REJECT_DUPLICATES, &why);
         if (object == NULL && r->plain + r->runs + json_array_size(r->sample_lines) == 0 && line[0] != '{')
-            return fail_at(r, RL_E_IMPORT_OTHER_FILE, NULL,
-                           "is no JSON: timings are JSON Lines, as roofline-measure --json prints, or {\"kernel\": "
-                           "\"vadd\", \"ms\": 0.25}");
+            return import_fail_at(
+                &r->at, RL_E_IMPORT_OTHER_FILE, NULL,
+                "is no JSON: timings are JSON Lines, as roofline-measure --json prints, or {\"kernel\": "
+                "\"vadd\", \"ms\": 0.25}");
         if (object == NULL)
-            return fail_at(r, RL_E_IMPORT_FORMAT, NULL,
-                           "is no JSON object: %s (NaN and Infinity are none of JSON's numbers)",
-                           import_quote(quoted, why.text));
+            return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, NULL,
+                                  "is no JSON object: %s (NaN and Infinity are none of JSON's numbers)",
+                                  import_quote(quoted, why.text));
         int rc = json_is_object(object) ? take_line(r, object)
-                                        : fail_at(r, RL_E_IMPORT_FORMAT, NULL, "is JSON, but no object");
+                                        : import_fail_at(&r->at, RL_E_IMPORT_FORMAT, NULL, "is JSON, but no object");
         json_decref(object);
         if (rc != 0)
             return -1;
     }
-    r->line = 0;
+    r->at.line = 0;
     if (r->run != NULL && r->plain > 0)
-        return fail_at(r, RL_E_IMPORT_FORMAT, NULL,
-                       "mixes a run of roofline-measure with plain timing lines; import them apart");
+        return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, NULL,
+                              "mixes a run of roofline-measure with plain timing lines; import them apart");
     if (r->run != NULL)
         return use_document(r);
     if (json_array_size(r->sample_lines) > 0)
-        return fail_at(r, RL_E_IMPORT_FORMAT, NULL, "has samples and no run%s: the file is cut, or of other sizes",
-                       r->import->request->fields.sizes != NULL ? " of the sizes asked for" : "");
+        return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, NULL,
+                              "has samples and no run%s: the file is cut, or of other sizes",
+                              r->import->request->fields.sizes != NULL ? " of the sizes asked for" : "");
     if (r->import->run->row_count + r->import->run->ceiling_count == 0)
-        return fail_at(r, RL_E_IMPORT_OTHER_FILE, NULL, "has no timing line");
+        return import_fail_at(&r->at, RL_E_IMPORT_OTHER_FILE, NULL, "has no timing line");
     return 0;
 }
 
 int import_timings(struct import *import, const struct import_file *file)
 {
     struct reader r = {.import = import,
-                       .file = file,
+                       .at = {import->err, file, 0},
                        .sample_lines = json_array(),
                        .kernels_of = json_object(),
                        .ceilings_of = json_object()};
