@@ -142,6 +142,30 @@ class Daemon:
         self.wait_for(steady, "a steady number of descriptors")
         return seen[-1]
 
+    def ask(self, way, count):
+        """Sockets on which this was asked; what comes is not read."""
+        asking = [self.socket() for _ in range(count)]
+        for connection in asking:
+            connection.sendall(("GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n" % way).encode())
+        return asking
+
+    def leave(self, way, count):
+        for connection in self.ask(way, count):
+            connection.close()
+
+    def stop_while_clients_wait(self, way, check, count=24):
+        """For more than can be made before the daemon looks at its signals; check gets each one's answer, to read it."""
+        with contextlib.ExitStack() as waiting:
+            asking = [waiting.enter_context(connection) for connection in self.ask(way, count)]
+            assert self.get("/healthz").status == 200  # sent after them: they have been read
+            self.process.send_signal(signal.SIGTERM)
+            for connection in asking:
+                answer = http.client.HTTPResponse(connection)
+                answer.begin()
+                check(answer)
+            status = self.process.wait(LIMIT_S)
+            assert status == 0, status
+
     def kill(self):
         if self.process.poll() is None:
             self.process.kill()
@@ -186,6 +210,17 @@ def read_some(connection, seconds):
     if select.select([connection], [], [], seconds)[0]:
         return connection.recv(65536)
     return b""
+
+
+def whole_or_stopping(whole):
+    """What a stopping daemon may answer to one that waits for its turn."""
+    def check(answer):
+        body = answer.read()
+        if answer.status == 200:
+            assert body == whole, body[:300]
+        else:
+            assert (answer.status, json.loads(body)["error"]["code"]) == (503, "shutting_down"), body
+    return check
 
 
 def statuses(data):

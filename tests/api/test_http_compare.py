@@ -1,13 +1,11 @@
 """Comparisons over HTTP: both kinds of sides, verdicts of runs whose times are known, large imports, and sides that make no sense."""
 import contextlib
-import http.client
-import json
 import os
-import signal
 import threading
 import unittest
 import urllib.parse
 
+import harness
 import varied
 from test_http_imports import form, lines, parts_of
 
@@ -230,11 +228,7 @@ class LargeImports(unittest.TestCase):
         self.assertGreaterEqual(len(got), 12)
         self.assertTrue(all(whole[way] == body for way, body in got))
         before = daemon.settled_descriptors()
-        leaving = [daemon.socket() for _ in range(6)]
-        for connection in leaving:
-            connection.sendall(("GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n" % large).encode())
-        for connection in leaving:
-            connection.close()
+        daemon.leave(large, 6)
         self.assertEqual(self.get(large).body, whole[large])
         self.assertEqual(daemon.settled_descriptors(), before)
         head = daemon.request("HEAD", large)
@@ -244,23 +238,7 @@ class LargeImports(unittest.TestCase):
         with contextlib.closing(varied.Varied()) as site:
             runs = [self.imported(["k%d_%d" % (n, i) for i in range(512)], 1, site=site) for n in range(2)]
             way = self.address(runs[:1], runs[1:])
-            whole = site.daemon.get(way).body
-            waiting = [site.daemon.socket() for _ in range(24)]
-            for connection in waiting:
-                self.addCleanup(connection.close)
-                connection.sendall(("GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n" % way).encode())
-            self.assertEqual(site.daemon.get("/healthz").status, 200)  # sent after them: they have been read
-            site.daemon.process.send_signal(signal.SIGTERM)
-            for connection in waiting:
-                answer = http.client.HTTPResponse(connection)
-                answer.begin()
-                body = answer.read()
-                self.assertIn(answer.status, (200, 503))
-                if answer.status == 200:
-                    self.assertEqual(body, whole)
-                else:
-                    self.assertEqual(json.loads(body)["error"]["code"], "shutting_down")
-            self.assertEqual(site.daemon.process.wait(60), 0)
+            site.daemon.stop_while_clients_wait(way, harness.whole_or_stopping(site.daemon.get(way).body))
 
     def test_long_names(self):
         names = ["%04d" % i + "é" * 3498 for i in range(100)]

@@ -4,10 +4,8 @@ import csv
 import datetime
 import http.client
 import io
-import json
 import os
 import re
-import signal
 import socket
 import threading
 import unittest
@@ -157,13 +155,6 @@ class LargeRuns(unittest.TestCase):
         self.assertEqual(len(got), len(threads))
         return got
 
-    def leave(self, way, count):
-        leaving = [self.daemon.socket() for _ in range(count)]
-        for connection in leaving:
-            connection.sendall(("GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n" % way).encode())
-        for connection in leaving:
-            connection.close()
-
     def test_an_export_of_large_runs(self):
         way, paths = "/api/v1/runs.csv?outcome=any&source=any", [self.imported(driver="1.%d" % number) for number in range(3)]
         whole = self.daemon.get(way)
@@ -187,28 +178,17 @@ class LargeRuns(unittest.TestCase):
             half.sendall(("GET %s HTTP/1.0\r\nHost: localhost\r\n\r\n" % way).encode())
             half.shutdown(socket.SHUT_WR)
             self.assertEqual(harness.read_all(half).split(b"\r\n\r\n", 1)[1], whole.body)
-        self.leave(way, 6)
+        self.daemon.leave(way, 6)
         self.daemon.wait_for(lambda: self.daemon.get(way).body == whole.body, "the places of those that left")
         self.assertEqual(self.daemon.settled_descriptors(), before)
-        self.stop_while_exports_are_sent(way, whole.body)
 
-    def stop_while_exports_are_sent(self, way, whole):
-        """Each gets the whole, or what can be told from it: a body without its end."""
-        sent = [self.daemon.socket() for _ in range(8)]
-        for connection in sent:
-            self.addCleanup(connection.close)
-            connection.sendall(("GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n" % way).encode())
-        self.assertEqual(self.daemon.get("/healthz").status, 200)  # sent after them: they have been read
-        self.daemon.process.send_signal(signal.SIGTERM)
-        for connection in sent:
-            answer = http.client.HTTPResponse(connection)
-            answer.begin()
+        def whole_or_cut(answer):  # a body without its end can be told from the whole
             self.assertEqual(answer.status, 200)
             try:
-                self.assertEqual(answer.read(), whole)
+                self.assertEqual(answer.read(), whole.body)
             except (http.client.IncompleteRead, ConnectionResetError):
                 pass
-        self.assertEqual(self.daemon.process.wait(harness.LIMIT_S), 0)
+        self.daemon.stop_while_clients_wait(way, whole_or_cut, 8)
 
     def test_a_large_run_as_table_and_csv(self):
         """Its document is parsed beside the loop: for more clients than are served at once, for some that leave, and while the daemon stops."""
@@ -237,29 +217,10 @@ class LargeRuns(unittest.TestCase):
                 kept.request("GET", way)
                 text = kept.getresponse().read()
                 self.assertTrue(way not in whole or text == whole[way])
-        self.leave(ways[0], 6)
+        self.daemon.leave(ways[0], 6)
         self.assertEqual(self.daemon.get(ways[0]).body, whole[ways[0]])
         self.assertEqual(self.daemon.settled_descriptors(), before)
-        self.stop_while_clients_wait(ways[0], whole[ways[0]])
-
-    def stop_while_clients_wait(self, way, whole):
-        """More than can be made before the daemon looks at its signals: each gets the table, or why there is none."""
-        waiting = [self.daemon.socket() for _ in range(24)]
-        for connection in waiting:
-            self.addCleanup(connection.close)
-            connection.sendall(("GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n" % way).encode())
-        self.assertEqual(self.daemon.get("/healthz").status, 200)  # sent after them: they have been read
-        self.daemon.process.send_signal(signal.SIGTERM)
-        for connection in waiting:
-            answer = http.client.HTTPResponse(connection)
-            answer.begin()
-            body = answer.read()
-            self.assertIn(answer.status, (200, 503))
-            if answer.status == 200:
-                self.assertEqual(body, whole)
-            else:
-                self.assertEqual(json.loads(body)["error"]["code"], "shutting_down")
-        self.assertEqual(self.daemon.process.wait(harness.LIMIT_S), 0)
+        self.daemon.stop_while_clients_wait(ways[0], harness.whole_or_stopping(whole[ways[0]]))
 
 
 if __name__ == "__main__":
