@@ -8,10 +8,7 @@
 #include "server/turns.h"
 
 struct comparison {
-    struct turns *turns;
-    struct turn *turn; /* while it waits for its turn or is being made beside the loop */
-    void (*ready)(void *arg);
-    void *ready_arg;
+    struct turn turn;
     struct store *store;
     struct compare_question *question;
     /* the thread's while it is being made */
@@ -19,8 +16,6 @@ struct comparison {
     struct compare_loaded sides[2];
     struct compare_loaded_history history;
     char *text; /* the answer */
-    int rc;
-    struct rl_err err; /* when rc is -1 */
 };
 
 /* ---- reading ---- */
@@ -113,8 +108,9 @@ static int load(struct comparison *c, struct rl_err *err)
     return compare_load_history(c->store, &base->draws[0], &history, &c->history, err);
 }
 
-static void unload(struct comparison *c)
+static void unload(void *arg)
 {
+    struct comparison *c = arg;
     compare_unload(&c->sides[0]);
     compare_unload(&c->sides[1]);
     compare_unload_history(&c->history);
@@ -150,11 +146,11 @@ static int judge(struct comparison *c, struct rl_err *err)
     return c->text ? 0 : rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a comparison's answer");
 }
 
-static void make(void *arg)
+static int make(void *arg, struct rl_err *err)
 {
-    struct comparison *c = arg;
-    c->rc = judge(c, &c->err);
-    unload(c);
+    int rc = judge(arg, err);
+    unload(arg);
+    return rc;
 }
 
 /* ---- as an answer ---- */
@@ -170,9 +166,10 @@ static void comparison_free(void *arg)
 
 static int answer_text(void *arg, struct http_answer *answer, struct rl_err *err)
 {
-    struct comparison *c = arg;
-    if (c->rc) {
-        *err = c->err;
+    const struct turn *turn = arg;
+    const struct comparison *c = turn->what.arg;
+    if (turn->failed) {
+        *err = turn->err;
         return -1;
     }
     rl_buf_puts(&answer->body, c->text);
@@ -187,38 +184,6 @@ static int fetch(void *arg, struct rl_err *err)
     return c->loaded ? 0 : load(c, err);
 }
 
-static void on_made(void *arg, const struct rl_err *err)
-{
-    struct comparison *c = arg;
-    c->turn = NULL;
-    if (err) {
-        c->rc = -1;
-        c->err = *err;
-        unload(c);
-    }
-    c->ready(c->ready_arg);
-}
-
-static int wait_turn(void *arg, void (*ready)(void *ready_arg), void *ready_arg, struct rl_err *err)
-{
-    struct comparison *c = arg;
-    struct turn_work work = {fetch, make, on_made, c};
-    c->ready = ready;
-    c->ready_arg = ready_arg;
-    if (!turns_have_place(c->turns)) /* many that wait are not to need much memory */
-        unload(c);
-    return turns_ask(c->turns, &work, &c->turn, err);
-}
-
-static void let_go(void *arg)
-{
-    struct comparison *c = arg;
-    if (c->turn)
-        turn_let_go(c->turn, comparison_free);
-    else
-        comparison_free(c);
-}
-
 int compare_answer(const struct routes *routes, struct compare_question *question, struct http_answer *answer,
                    struct rl_err *err)
 {
@@ -227,18 +192,21 @@ int compare_answer(const struct routes *routes, struct compare_question *questio
         rl_arena_free(question->arena);
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a comparison");
     }
-    *c = (struct comparison){.turns = routes->turns, .store = routes->store, .question = question};
+    *c = (struct comparison){.turn = {.turns = routes->turns, .what = {fetch, make, unload, comparison_free, c}},
+                             .store = routes->store,
+                             .question = question};
     int rc = load(c, err);
     bool large = rc == 0 && is_large(c);
     if (large && routes->shutting_down) {
         rc = rl_fail(err, RL_E_SHUTTING_DOWN, NULL, "the daemon is shutting down");
     } else if (large) {
-        answer->later = (struct http_upload){.finish = wait_turn, .answer = answer_text, .free = let_go, .arg = c};
+        answer->later =
+            (struct http_upload){.finish = turn_wait, .answer = answer_text, .free = turn_end, .arg = &c->turn};
         return 0;
     }
     if (rc == 0) {
-        make(c);
-        rc = answer_text(c, answer, err);
+        turn_here(&c->turn);
+        rc = answer_text(&c->turn, answer, err);
     }
     comparison_free(c);
     return rc;

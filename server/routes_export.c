@@ -10,18 +10,15 @@
 struct sent {
     struct store_export *export;
     struct routes *routes;
-    struct turn *turn; /* a large run of a CSV is being made, or waits for that */
-    void (*ready)(void *arg);
-    void *ready_arg;
-    bool failed; /* err: its turn had come */
-    struct rl_err err;
+    struct turn turn; /* of the large runs of a CSV */
 };
 
 static int next_piece(void *arg, struct rl_buf *out, bool *ret_done, struct rl_err *err)
 {
-    const struct sent *sent = arg;
-    if (sent->failed) {
-        *err = sent->err;
+    const struct turn *turn = arg;
+    const struct sent *sent = turn->what.arg;
+    if (turn->failed) {
+        *err = turn->err;
         return -1;
     }
     return store_export_next(sent->export, LIMIT_EXPORT_PIECE_BYTES, out, ret_done, err);
@@ -32,48 +29,26 @@ static int fetch(void *arg, struct rl_err *err)
     return store_export_fetch(((struct sent *)arg)->export, err);
 }
 
-static void make(void *arg)
+/* Its errors are those of the next piece. */
+static int make(void *arg, struct rl_err *err)
 {
+    (void)err;
     store_export_make(((struct sent *)arg)->export);
+    return 0;
 }
 
-static void on_made(void *arg, const struct rl_err *err)
+static void drop(void *arg)
 {
-    struct sent *sent = arg;
-    sent->turn = NULL;
-    sent->failed = err != NULL;
-    if (err)
-        sent->err = *err;
-    sent->ready(sent->ready_arg);
+    store_export_drop(((struct sent *)arg)->export);
 }
 
-static int wait_turn(void *arg, void (*ready)(void *ready_arg), void *ready_arg, struct rl_err *err)
-{
-    struct sent *sent = arg;
-    struct turn_work work = {fetch, make, on_made, sent};
-    sent->ready = ready;
-    sent->ready_arg = ready_arg;
-    if (!turns_have_place(sent->routes->turns)) /* many that wait are not to need much memory */
-        store_export_drop(sent->export);
-    return turns_ask(sent->routes->turns, &work, &sent->turn, err);
-}
-
+/* An export whose client has gone keeps its place until what is being made for it is. */
 static void sent_free(void *arg)
 {
     struct sent *sent = arg;
     store_export_free(sent->export);
     sent->routes->exports--;
     free(sent);
-}
-
-/* An export whose client has gone keeps its place until what is being made for it is. */
-static void end(void *arg)
-{
-    struct sent *sent = arg;
-    if (sent->turn)
-        turn_let_go(sent->turn, sent_free);
-    else
-        sent_free(sent);
 }
 
 static int start(struct routes *routes, const struct http_request *request, enum store_export_format format,
@@ -89,13 +64,14 @@ static int start(struct routes *routes, const struct http_request *request, enum
     if (!sent)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for an export");
     sent->routes = routes;
+    sent->turn = (struct turn){.turns = routes->turns, .what = {fetch, make, drop, sent_free, sent}};
     if (store_export_start(routes->store, &filter, format, &sent->export, err)) {
         free(sent);
         return -1;
     }
     store_export_beside(sent->export, LIMIT_VIEW_HERE_BYTES);
     routes->exports++;
-    answer->stream = (struct http_stream){.next = next_piece, .wait = wait_turn, .free = end, .arg = sent};
+    answer->stream = (struct http_stream){.next = next_piece, .wait = turn_wait, .free = turn_end, .arg = &sent->turn};
     snprintf(answer->disposition, sizeof(answer->disposition), "attachment; filename=\"runs.%s\"",
              format == STORE_EXPORT_CSV ? "csv" : "json");
     return 0;

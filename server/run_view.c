@@ -10,19 +10,14 @@
 #include "server/turns.h"
 
 struct view {
-    struct turns *turns;
+    struct turn turn;
     struct store *store;
-    struct turn *turn; /* being made, or waiting for that */
-    void (*ready)(void *arg);
-    void *ready_arg;
     /* the thread's while it is being made */
     int64_t run;
     enum run_view_form form;
     char state[8];        /* empty: not asked for */
     struct rl_buf source; /* the document */
     struct rl_buf out;
-    int rc;
-    struct rl_err err; /* when rc is -1 */
 };
 
 /* ---- making: pure ---- */
@@ -48,11 +43,12 @@ static int write_text(struct view *view, struct rl_err *err)
     return rc ? rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for the run's text") : 0;
 }
 
-static void make(void *arg)
+static int make(void *arg, struct rl_err *err)
 {
     struct view *view = arg;
-    view->rc = write_text(view, &view->err);
+    int rc = write_text(view, err);
     rl_buf_free(&view->source);
+    return rc;
 }
 
 /* ---- its turn ---- */
@@ -71,24 +67,21 @@ static int fetch(void *arg, struct rl_err *err)
     return view->source.len == 0 ? store_run_document(view->store, view->run, &view->source, err) : 0;
 }
 
-static void on_made(void *arg, const struct rl_err *err)
+static void drop(void *arg)
 {
     struct view *view = arg;
-    view->turn = NULL;
-    if (err) {
-        view->rc = -1;
-        view->err = *err;
-    }
-    view->ready(view->ready_arg);
+    rl_buf_free(&view->source);
+    rl_buf_init(&view->source, HTTP_ANSWER_MAX);
 }
 
 /* ---- as an answer ---- */
 
 static int answer_text(void *arg, struct http_answer *answer, struct rl_err *err)
 {
-    struct view *view = arg;
-    if (view->rc) {
-        *err = view->err;
+    const struct turn *turn = arg;
+    struct view *view = turn->what.arg;
+    if (turn->failed) {
+        *err = turn->err;
         return -1;
     }
     rl_buf_free(&answer->body);
@@ -102,35 +95,16 @@ static int answer_text(void *arg, struct http_answer *answer, struct rl_err *err
     return 0;
 }
 
-static int wait_turn(void *arg, void (*ready)(void *ready_arg), void *ready_arg, struct rl_err *err)
-{
-    struct view *view = arg;
-    struct turn_work work = {fetch, make, on_made, view};
-    view->ready = ready;
-    view->ready_arg = ready_arg;
-    if (!turns_have_place(view->turns)) { /* many that wait are not to need much memory */
-        rl_buf_free(&view->source);
-        rl_buf_init(&view->source, HTTP_ANSWER_MAX);
-    }
-    return turns_ask(view->turns, &work, &view->turn, err);
-}
-
-static void let_go(void *arg)
-{
-    struct view *view = arg;
-    if (view->turn)
-        turn_let_go(view->turn, view_free);
-    else
-        view_free(view);
-}
-
 int run_view(const struct routes *routes, int64_t run, enum run_view_form form, const char *state,
              struct http_answer *answer, struct rl_err *err)
 {
     struct view *view = calloc(1, sizeof(*view));
     if (!view)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a run's text");
-    *view = (struct view){.turns = routes->turns, .store = routes->store, .run = run, .form = form};
+    *view = (struct view){.turn = {.turns = routes->turns, .what = {fetch, make, drop, view_free, view}},
+                          .store = routes->store,
+                          .run = run,
+                          .form = form};
     snprintf(view->state, sizeof(view->state), "%s", state ? state : "");
     rl_buf_init(&view->source, HTTP_ANSWER_MAX);
     rl_buf_init(&view->out, HTTP_ANSWER_MAX);
@@ -139,12 +113,13 @@ int run_view(const struct routes *routes, int64_t run, enum run_view_form form, 
     if (large && routes->shutting_down) {
         rc = rl_fail(err, RL_E_SHUTTING_DOWN, NULL, "the daemon is shutting down");
     } else if (large) {
-        answer->later = (struct http_upload){.finish = wait_turn, .answer = answer_text, .free = let_go, .arg = view};
+        answer->later =
+            (struct http_upload){.finish = turn_wait, .answer = answer_text, .free = turn_end, .arg = &view->turn};
         return 0;
     }
     if (rc == 0 && !large) {
-        make(view);
-        rc = answer_text(view, answer, err);
+        turn_here(&view->turn);
+        rc = answer_text(&view->turn, answer, err);
     }
     view_free(view);
     return rc;

@@ -6,59 +6,58 @@
 #include "server/aside.h"
 #include "server/limits.h"
 
-struct turn {
-    struct turns *all;
-    struct turn *next;
-    struct turn_work what;
-    struct aside *aside;    /* NULL: it waits */
-    void (*end)(void *arg); /* set: let go */
-};
-
 struct turns {
     struct loop *loop;
     struct turn *first; /* the oldest */
     unsigned working;
 };
 
-static void turn_free(struct turn *turn)
+static bool have_place(const struct turns *turns)
 {
-    struct turn **at = &turn->all->first;
+    return turns->working < LIMIT_VIEWS;
+}
+
+static void leave(struct turn *turn)
+{
+    struct turn **at = &turn->turns->first;
     while (*at != turn)
         at = &(*at)->next;
     *at = turn->next;
     aside_free(turn->aside);
-    free(turn);
+    turn->aside = NULL;
+    turn->next = NULL;
+    turn->asked = false;
 }
 
 static void work(void *arg)
 {
-    const struct turn *turn = arg;
-    turn->what.work(turn->what.arg);
+    turn_here(arg);
 }
 
 static void on_worked(void *arg);
 
 static int start(struct turn *turn, struct rl_err *err)
 {
-    if (turn->what.fetch(turn->what.arg, err) || aside_start(turn->all->loop, work, on_worked, turn, &turn->aside, err))
+    if (turn->what.fetch(turn->what.arg, err) ||
+        aside_start(turn->turns->loop, work, on_worked, turn, &turn->aside, err))
         return -1;
-    turn->all->working++;
+    turn->turns->working++;
     return 0;
 }
 
 static void take_turns(struct turns *turns)
 {
-    while (turns_have_place(turns)) {
+    while (have_place(turns)) {
         struct turn *oldest = turns->first;
-        struct rl_err err = {0};
         while (oldest && oldest->aside)
             oldest = oldest->next;
         if (!oldest)
             return;
-        if (start(oldest, &err)) {
-            struct turn_work what = oldest->what;
-            turn_free(oldest);
-            what.done(what.arg, &err);
+        if (start(oldest, &oldest->err)) {
+            leave(oldest);
+            oldest->failed = true;
+            oldest->what.drop(oldest->what.arg);
+            oldest->ready(oldest->ready_arg);
         }
     }
 }
@@ -66,50 +65,51 @@ static void take_turns(struct turns *turns)
 static void on_worked(void *arg)
 {
     struct turn *turn = arg;
-    struct turns *turns = turn->all;
-    struct turn_work what = turn->what;
-    void (*end)(void *arg) = turn->end;
+    struct turns *turns = turn->turns;
     turns->working--;
-    turn_free(turn);
-    if (end)
-        end(what.arg);
+    leave(turn);
+    if (turn->let_go)
+        turn->what.free(turn->what.arg);
     else
-        what.done(what.arg, NULL);
+        turn->ready(turn->ready_arg);
     take_turns(turns);
 }
 
-bool turns_have_place(const struct turns *turns)
+void turn_here(struct turn *turn)
 {
-    return turns->working < LIMIT_VIEWS;
+    turn->failed = turn->what.work(turn->what.arg, &turn->err) != 0;
 }
 
-int turns_ask(struct turns *turns, const struct turn_work *what, struct turn **ret, struct rl_err *err)
+int turn_wait(void *arg, void (*ready)(void *ready_arg), void *ready_arg, struct rl_err *err)
 {
-    struct turn *turn = calloc(1, sizeof(*turn));
-    struct turn **last = &turns->first;
-    if (!turn)
-        return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory to wait for a turn");
-    *turn = (struct turn){.all = turns, .what = *what};
+    struct turn *turn = arg;
+    struct turn **last = &turn->turns->first;
     while (*last)
         last = &(*last)->next;
     *last = turn;
-    if (turns_have_place(turns) && start(turn, err)) {
-        turn_free(turn);
-        return -1;
+    turn->asked = true;
+    turn->ready = ready;
+    turn->ready_arg = ready_arg;
+    if (!have_place(turn->turns)) {
+        turn->what.drop(turn->what.arg); /* many that wait are not to need much memory */
+        return 0;
     }
-    *ret = turn;
-    return 0;
+    if (start(turn, err) == 0)
+        return 0;
+    leave(turn);
+    return -1;
 }
 
-void turn_let_go(struct turn *turn, void (*end)(void *arg))
+void turn_end(void *arg)
 {
-    void *arg = turn->what.arg;
+    struct turn *turn = arg;
     if (turn->aside) {
-        turn->end = end;
+        turn->let_go = true;
         return;
     }
-    turn_free(turn);
-    end(arg);
+    if (turn->asked)
+        leave(turn);
+    turn->what.free(turn->what.arg);
 }
 
 struct turns *turns_new(struct loop *loop)
@@ -125,11 +125,10 @@ void turns_free(struct turns *turns)
     if (!turns)
         return;
     while (turns->first) {
-        struct turn_work what = turns->first->what;
-        void (*end)(void *arg) = turns->first->end;
-        turn_free(turns->first);
-        if (end)
-            end(what.arg);
+        struct turn *turn = turns->first;
+        leave(turn);
+        if (turn->let_go)
+            turn->what.free(turn->what.arg);
     }
     free(turns);
 }

@@ -9,25 +9,36 @@
 #include "server/loop.h"
 
 struct turns;
-struct turn;
 struct turn_work {
-    /* On the loop, when its turn has come: fetches what work needs and should not be held by those that wait. */
+    /* On the loop, when its turn has come: fetches what work needs and should not be held by those that wait; nothing
+     * where it is there already. */
     int (*fetch)(void *arg, struct rl_err *err);
-    void (*work)(void *arg); /* beside the loop: arg is its alone meanwhile */
-    /* On the loop, once, after work; or, err not NULL, when its turn came and fetch failed or work could not start. The
-     * turn is over. */
-    void (*done)(void *arg, const struct rl_err *err);
-    void *arg;
+    int (*work)(void *arg, struct rl_err *err); /* beside the loop: arg is its alone meanwhile */
+    void (*drop)(void *arg);                    /* what fetch fetched, of work that did not begin */
+    void (*free)(void *arg);
+    void *arg; /* holds the turn */
+};
+struct turn { /* of one client, again and again */
+    struct turns *turns;
+    struct turn_work what;
+    bool failed; /* the last one: what fetch or work said, or why work could not start */
+    struct rl_err err;
+    /* of turns.c */
+    struct turn *next;
+    struct aside *aside; /* NULL: it waits, or has not asked */
+    bool asked, let_go;
+    void (*ready)(void *arg);
+    void *ready_arg;
 };
 
 struct turns *turns_new(struct loop *loop); /* NULL when memory ran out */
-/* Accepts NULL. Waits for what is being done, and lets go of it and of what waits; done is not called. */
+/* Accepts NULL. Waits for what is being done, and takes all turns back; ready is not called. */
 void turns_free(struct turns *turns);
-bool turns_have_place(const struct turns *turns); /* work that asks now need not wait */
-/* *ret is valid until done is called or turn_let_go. On -1 (fetch's errors, aside_start's, RL_E_NO_MEMORY) nothing is
- * called later. */
-int turns_ask(struct turns *turns, const struct turn_work *work, struct turn **ret, struct rl_err *err);
-/* done is not called any more; instead end is, with the work's arg: at once, or after work that has begun. */
-void turn_let_go(struct turn *turn, void (*end)(void *arg));
+void turn_here(struct turn *turn); /* work at once, on the loop */
+/* The next two take a struct turn: they are what http_upload and http_stream call. ready is called on the loop, once,
+ * when the turn is over. On -1 (fetch's errors, aside_start's) nothing is called later. */
+int turn_wait(void *turn, void (*ready)(void *ready_arg), void *ready_arg, struct rl_err *err);
+/* ready is not called any more, and free is: at once, or after work that has begun. */
+void turn_end(void *turn);
 
 #endif
