@@ -70,22 +70,19 @@ static const struct rl_times *times_of(const struct rl_run *run, const struct im
 static int check_sample(struct reader *r, const struct import_sample *sample, const struct rl_times *said)
 {
     struct rl_times_difference differs;
-    char own[32];
+    char said_words[RL_TIMES_WORDS], made_words[RL_TIMES_WORDS];
     if (!rl_is_known(said->median))
         return 0;
     if (rl_times_check(said, sample->times_s, sample->count, sample->launches, &differs) != 0)
         return no_memory(r);
     if (differs.member == NULL)
         return 0;
-    if (isnan(differs.said))
-        snprintf(own, sizeof own, "null");
-    else
-        snprintf(own, sizeof own, "%.9g", differs.said);
     return import_fail_at(
         &r->at, RL_E_IMPORT_DISAGREES, strcmp(differs.member, "launches") == 0 ? "launches" : "times_s",
-        "the samples of %s %s give %s %.9g, but the run's document in line %zu says %s: one of the two was "
+        "the samples of %s %s give %s %s, but the run's document in line %zu says %s: one of the two was "
         "changed or cut",
-        sample->unit, rl_state_name(sample->state), differs.member, differs.made, r->document_line, own);
+        sample->unit, rl_state_name(sample->state), differs.member, rl_times_words(differs.made, made_words),
+        r->document_line, rl_times_words(differs.said, said_words));
 }
 
 /* The same line twice is one; others of one unit and state cannot both be the document's. */

@@ -112,6 +112,7 @@ static int check_times(const char *unit, enum rl_state state, const struct rl_ti
         return 0;
     const struct run_sample_row *row = run_samples_row(samples, unit, state);
     struct rl_times_difference differs;
+    char said_words[RL_TIMES_WORDS], made_words[RL_TIMES_WORDS];
     if (row == NULL || row->count == 0)
         return rl_fail(err, RL_E_MEASURE_PROTOCOL, unit, "The measuring process sent times of %s %s without samples.",
                        unit, rl_state_name(state));
@@ -120,9 +121,9 @@ static int check_times(const char *unit, enum rl_state state, const struct rl_ti
     if (differs.member == NULL)
         return 0;
     return rl_fail(err, RL_E_MEASURE_PROTOCOL, unit,
-                   "The measuring process sent for %s %s the %s %.9g, its samples (%zu of %" PRId64
-                   " launches) give %.9g.",
-                   unit, rl_state_name(state), differs.member, differs.said, row->count, row->launches, differs.made);
+                   "The measuring process sent for %s %s the %s %s, its samples (%zu of %" PRId64 " launches) give %s.",
+                   unit, rl_state_name(state), differs.member, rl_times_words(differs.said, said_words), row->count,
+                   row->launches, rl_times_words(differs.made, made_words));
 }
 
 static int check_rows(const struct rl_run *run, const struct run_expected *expected, const struct run_samples *samples,

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,6 +117,11 @@ int rl_times_from_samples(const double *samples, size_t n, struct rl_times *ret)
     return 0;
 }
 
+static double or_nan(struct rl_real real)
+{
+    return rl_is_known(real) ? real.value : NAN;
+}
+
 int rl_times_check(const struct rl_times *said, const double *samples, size_t n, int64_t launches,
                    struct rl_times_difference *ret)
 {
@@ -134,11 +140,20 @@ int rl_times_check(const struct rl_times *said, const double *samples, size_t n,
     } members[] = {{"median", said->median, made.median},
                    {"p25", said->p25, made.p25},
                    {"p75", said->p75, made.p75},
-                   {"min", said->min, made.min}};
+                   {"min", said->min, made.min},
+                   {"std_error", said->std_error, made.std_error}};
     for (size_t i = 0; i < sizeof members / sizeof members[0] && ret->member == NULL; i++) {
-        double value = rl_is_known(members[i].said) ? members[i].said.value : NAN, own = members[i].made.value;
-        if (!(fabs(value - own) <= SAME_RELATIVE * own))
+        double value = or_nan(members[i].said), own = or_nan(members[i].made);
+        if (!(fabs(value - own) <= SAME_RELATIVE * own) && !(isnan(value) && isnan(own)))
             *ret = (struct rl_times_difference){members[i].name, value, own};
     }
     return 0;
+}
+
+const char *rl_times_words(double value, char out[RL_TIMES_WORDS])
+{
+    if (isnan(value))
+        return "null";
+    snprintf(out, RL_TIMES_WORDS, "%.9g", value);
+    return out;
 }

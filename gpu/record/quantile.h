@@ -30,14 +30,16 @@ double rl_median_std_error(const double *ascending, size_t n);
 int rl_times_from_samples(const double *samples, size_t n, struct rl_times *ret);
 /* The first statistic that is not that of its samples. */
 struct rl_times_difference {
-    const char *member; /* "n", "launches", "median", "p25", "p75" or "min"; NULL: none */
-    double said, made;  /* the statistic, and what the samples give: seconds, or counts; said is NaN when unknown */
+    const char *member; /* "n", "launches", "median", "p25", "p75", "min" or "std_error"; NULL: none */
+    double said, made;  /* the statistic, and what the samples give: seconds, or counts; NaN when unknown */
 };
 /* Holds said against its n raw samples of `launches` launches each (limits as above). Counts have to be equal, times
  * equal to a relative 1e-9: samples and statistics are made of the same doubles and travel with 17 digits, so that the
- * room is for another order of additions, not for rounding. std_error and stop are not looked at. 0, or -1 with ret
- * untouched: a sample is out of range, n is 0, or memory ran out. */
+ * room is for another order of additions, not for rounding. A statistic is unknown where the samples give none.
+ * stop is not looked at. 0, or -1 with ret untouched: a sample is out of range, n is 0, or memory ran out. */
 int rl_times_check(const struct rl_times *said, const double *samples, size_t n, int64_t launches,
                    struct rl_times_difference *ret);
+#define RL_TIMES_WORDS 32
+const char *rl_times_words(double value, char out[RL_TIMES_WORDS]); /* said or made, for a message; "null" */
 
 #endif

@@ -324,6 +324,9 @@ static void samples_of_another_document(void **state)
         {{good.median, good.p25, good.p75, rl_known(good.min.value * 0.99), good.std_error, 7, 10, good.stop},
          "give min"},
         {{good.median, good.p25, good.p75, rl_unknown("not said"), good.std_error, 7, 10, good.stop}, "min|says null"},
+        {{good.median, good.p25, good.p75, good.min, rl_known(good.std_error.value * 0.5), 7, 10, good.stop},
+         "give std_error"},
+        {{good.median, good.p25, good.p75, good.min, rl_unknown("not said"), 7, 10, good.stop}, "std_error|says null"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         *times = cases[i].said;

@@ -89,36 +89,44 @@ static void bad_samples_are_refused(void **state)
 static void differences_are_found_one_by_one(void **state)
 {
     (void)state;
-    const double samples[] = {3e-6, 1e-6, 2e-6, 5e-6};
+    const double samples[] = {3e-6, 1e-6, 2e-6, 5e-6, 4e-6};
     struct rl_times good = {.launches = 7};
     struct rl_times_difference found = {"?", 0, 0};
-    assert_int_equal(rl_times_from_samples(samples, 4, &good), 0);
-    assert_int_equal(rl_times_check(&good, samples, 4, 7, &found), 0);
+    assert_int_equal(rl_times_from_samples(samples, 5, &good), 0);
+    assert_int_equal(rl_times_check(&good, samples, 5, 7, &found), 0);
     assert_null(found.member);
-    assert_int_equal(rl_times_check(&good, samples, 3, 7, &found), 0);
+    assert_int_equal(rl_times_check(&good, samples, 4, 7, &found), 0);
     assert_string_equal(found.member, "n");
-    assert_true(found.said == 4 && found.made == 3);
-    assert_int_equal(rl_times_check(&good, samples, 4, 8, &found), 0);
+    assert_true(found.said == 5 && found.made == 4);
+    assert_int_equal(rl_times_check(&good, samples, 5, 8, &found), 0);
     assert_string_equal(found.member, "launches");
     assert_true(found.said == 7 && found.made == 8);
-    static const char *const names[] = {"median", "p25", "p75", "min"};
-    for (int i = 0; i < 4; i++) {
+    static const char *const names[] = {"median", "p25", "p75", "min", "std_error"};
+    for (int i = 0; i < 5; i++) {
         struct rl_times bad = good;
-        struct rl_real *members[] = {&bad.median, &bad.p25, &bad.p75, &bad.min};
+        struct rl_real *members[] = {&bad.median, &bad.p25, &bad.p75, &bad.min, &bad.std_error};
         double value = members[i]->value;
         members[i]->value = value * (1 + 1e-10);
-        assert_int_equal(rl_times_check(&bad, samples, 4, 7, &found), 0);
+        assert_int_equal(rl_times_check(&bad, samples, 5, 7, &found), 0);
         assert_null(found.member);
         members[i]->value = value * (1 + 1e-8);
-        assert_int_equal(rl_times_check(&bad, samples, 4, 7, &found), 0);
+        assert_int_equal(rl_times_check(&bad, samples, 5, 7, &found), 0);
         assert_string_equal(found.member, names[i]);
         assert_close(found.made, value, names[i]);
         *members[i] = rl_unknown("not said");
-        assert_int_equal(rl_times_check(&bad, samples, 4, 7, &found), 0);
+        assert_int_equal(rl_times_check(&bad, samples, 5, 7, &found), 0);
         assert_string_equal(found.member, names[i]);
         assert_true(isnan(found.said));
     }
     assert_int_equal(rl_times_check(&good, samples, 0, 7, &found), -1);
+    struct rl_times few = {.launches = 7};
+    assert_int_equal(rl_times_from_samples(samples, 4, &few), 0);
+    assert_int_equal(rl_times_check(&few, samples, 4, 7, &found), 0);
+    assert_null(found.member);
+    few.std_error = rl_known(1e-7); /* of four samples there is none */
+    assert_int_equal(rl_times_check(&few, samples, 4, 7, &found), 0);
+    assert_string_equal(found.member, "std_error");
+    assert_true(found.said == 1e-7 && isnan(found.made));
 }
 
 int main(void)
