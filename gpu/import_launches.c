@@ -112,6 +112,14 @@ static int decide_format(struct import_table *t, struct rl_err *err)
 
 /* ---- values ---- */
 
+/* One launch counts whole bytes and events. With a prefix the profiler rounds: 0.03 Kbyte, but not to less than one. */
+static bool is_count(enum import_unit unit, double value, double scale)
+{
+    if (unit != IMPORT_BYTES && unit != IMPORT_COUNTS)
+        return true;
+    return scale > 1 ? value == 0 || value * scale >= 0.5 : value == floor(value);
+}
+
 static int value_of(const struct import_table *t, const struct import_reading *reading, double *ret, struct rl_err *err)
 {
     struct import_source source = at_reading(t, reading);
@@ -128,6 +136,9 @@ static int value_of(const struct import_table *t, const struct import_reading *r
     if (value < 0)
         return import_fail(err, RL_E_IMPORT_FORMAT, &source, "is \"%s\"; %s cannot be negative",
                            import_quote(quoted, reading->text), reading->metric->name);
+    if (!is_count(reading->metric->unit, value, scale))
+        return import_fail(err, RL_E_IMPORT_FORMAT, &source, "is \"%s\" %s; one launch counts whole ones, or none",
+                           import_quote(quoted, reading->text), reading->unit);
     value *= scale * reading->metric->factor;
     if (value > 1e18)
         return import_fail(err, RL_E_IMPORT_FORMAT, &source, "is \"%s\" %s, more than any launch can count",

@@ -21,10 +21,13 @@
 
 #define SECONDS_MAX 1e6  /* eleven days in one launch */
 #define BYTES_MAX   1e18 /* per launch: an hour at 250 TB/s */
-#define RATE_MAX    1e21 /* flop/s or byte/s of one GPU */
-#define RATIO_MAX   1e15
-#define HERTZ_MAX   1e12
-#define COUNT_MAX   INT64_C(1000000000000000000)
+/* A counter's value per launch is 0 or at least one over the launches that it was divided by: at most 1e9, as a sample
+ * may have. */
+#define COUNTED_LEAST 1e-9
+#define RATE_MAX      1e21 /* flop/s or byte/s of one GPU */
+#define RATIO_MAX     1e15
+#define HERTZ_MAX     1e12
+#define COUNT_MAX     INT64_C(1000000000000000000)
 
 /* clang-format off */
 #define TABLE(name, title, type)                                                                                       \
@@ -41,6 +44,7 @@
 #define INT3(type, member, low, high) {AT(type, member), .kind = RL_KIND_INT3, .int_min = low, .int_max = high}
 #define REAL(type, member, high) {AT(type, member), .kind = RL_KIND_REAL, .min = 0, .max = high}
 #define POSITIVE(type, member, high) {AT(type, member), .kind = RL_KIND_REAL, .min = 0, .max = high, .above_min = true}
+#define COUNTED(type, member) {AT(type, member), .kind = RL_KIND_REAL, .min = 0, .max = BYTES_MAX, .least = COUNTED_LEAST}
 #define CELSIUS(type, member) {AT(type, member), .kind = RL_KIND_REAL, .min = -273.15, .max = 1000}
 #define COUNT(type, member) {AT(type, member), .kind = RL_KIND_COUNT, .int_min = 0, .int_max = COUNT_MAX}
 #define TEXT(type, member) {AT(type, member), .kind = RL_KIND_TEXT, .max_count = TEXT_MAX}
@@ -78,10 +82,9 @@ static const struct rl_field times_fields[] = {
 static TABLE(times, "times", rl_times);
 
 static const struct rl_field bytes_fields[] = {
-    REAL(rl_bytes, l1, BYTES_MAX),           REAL(rl_bytes, l2, BYTES_MAX),
-    REAL(rl_bytes, l2_sm, BYTES_MAX),        REAL(rl_bytes, dram, BYTES_MAX),
-    REAL(rl_bytes, dram_read, BYTES_MAX),    REAL(rl_bytes, dram_write, BYTES_MAX),
-    REAL(rl_bytes, dram_settled, BYTES_MAX), REAL(rl_bytes, dram_4n, BYTES_MAX),
+    COUNTED(rl_bytes, l1),           COUNTED(rl_bytes, l2),        COUNTED(rl_bytes, l2_sm),
+    COUNTED(rl_bytes, dram),         COUNTED(rl_bytes, dram_read), COUNTED(rl_bytes, dram_write),
+    COUNTED(rl_bytes, dram_settled), COUNTED(rl_bytes, dram_4n),
 };
 static TABLE(bytes, "bytes", rl_bytes);
 
@@ -107,7 +110,7 @@ static const struct rl_field state_fields[] = {
     REAL(rl_row_state, attainable_flop_per_s, RATE_MAX),
     REAL(rl_row_state, percent_of_roof, RATIO_MAX),
     REAL(rl_row_state, occupancy, 1.01), /* a ratio of two counters: a hair above 1 is noise, more is nonsense */
-    REAL(rl_row_state, local_bytes, BYTES_MAX),
+    COUNTED(rl_row_state, local_bytes),
     POSITIVE(rl_row_state, sm_hz, HERTZ_MAX),
     POSITIVE(rl_row_state, memory_hz, HERTZ_MAX),
     CELSIUS(rl_row_state, temperature_c),
@@ -129,9 +132,11 @@ static const struct rl_field launch_fields[] = {
 static TABLE(launch, "a launch", rl_launch);
 
 static const struct rl_field import_launch_fields[] = {
-    INT(rl_import_launch, order, 1, INT32_MAX),    INT(rl_import_launch, id, 0, INT64_MAX),
-    REAL(rl_import_launch, dram, BYTES_MAX),       REAL(rl_import_launch, dram_read, BYTES_MAX),
-    REAL(rl_import_launch, dram_write, BYTES_MAX),
+    INT(rl_import_launch, order, 1, INT32_MAX),
+    INT(rl_import_launch, id, 0, INT64_MAX),
+    COUNTED(rl_import_launch, dram),
+    COUNTED(rl_import_launch, dram_read),
+    COUNTED(rl_import_launch, dram_write),
 };
 static TABLE(import_launch, "a counted launch", rl_import_launch);
 
@@ -168,7 +173,7 @@ static const struct rl_field rl_object_row_fields[] = {
     NAME(rl_row, kernel),
     NAME(rl_row, title),
     COUNT(rl_row, flop),
-    REAL(rl_row, flop_counted, BYTES_MAX),
+    COUNTED(rl_row, flop_counted),
     COUNT(rl_row, ask_bytes),
     OBJECT(rl_row, launch, launch),
     {.name = "warm", .kind = RL_KIND_STATE, .offset = offsetof(struct rl_row, state[RL_WARM]), .object = &state},
@@ -188,7 +193,7 @@ static const struct rl_field rl_object_ceiling_fields[] = {
     TEXT(rl_ceiling, shape),
     OBJECT(rl_ceiling, time_s, times),
     COUNT(rl_ceiling, work),
-    REAL(rl_ceiling, dram, BYTES_MAX),
+    COUNTED(rl_ceiling, dram),
     REAL(rl_ceiling, dram_per_ask, RATIO_MAX),
     POSITIVE(rl_ceiling, nominal, RATE_MAX),
     TEXT(rl_ceiling, nominal_of),
@@ -259,8 +264,8 @@ static const struct rl_field rl_object_counters_fields[] = {
     {.name = "reason", .kind = RL_KIND_TEXT, .offset = offsetof(struct rl_counters, why), .max_count = DETAIL_MAX},
     LIST(rl_counters, "metrics", metrics, metric_count, METRICS_MAX, metric),
     COUNT(rl_counters, passes),
-    REAL(rl_counters, floor_dram_bytes, BYTES_MAX),
-    REAL(rl_counters, flush_dram_bytes, BYTES_MAX),
+    COUNTED(rl_counters, floor_dram_bytes),
+    COUNTED(rl_counters, flush_dram_bytes),
     REAL(rl_counters, flush_spread_bytes, BYTES_MAX),
     REAL(rl_counters, self_test, RATIO_MAX),
 };

@@ -36,6 +36,7 @@ struct rl_field {
     bool above_min; /* min itself is out of range */
     size_t offset;
     double min, max;          /* reals */
+    double least;             /* the smallest above 0 */
     int64_t int_min, int_max; /* integers */
     size_t max_count;         /* bytes of a string, words, or items of a list */
     size_t count_offset;

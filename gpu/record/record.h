@@ -79,7 +79,8 @@ struct rl_times {
     struct rl_text stop; /* rule that ended sampling: "std_error", "noise_stable", "wall_time", "max_samples" */
 };
 
-/* Bytes per launch, from counters (METHOD: warm range / launches; cold range of one launch). */
+/* Bytes per launch, from counters (METHOD: warm range / launches; cold range of one launch):
+ * whole numbers, or averages of such over launches. */
 struct rl_bytes {
     struct rl_real l1;    /* l1tex__t_bytes: global and local, no shared memory */
     struct rl_real l2;    /* lts__t_bytes: all units, the L2 partitions' own traffic included */

@@ -152,6 +152,12 @@ static int read_real(const struct reader *reader, const struct path *path, const
     char seen[RL_REAL_TEXT] = "not finite", low[RL_REAL_TEXT] = "", high[RL_REAL_TEXT] = "";
     bool good =
         isfinite(number) && number <= field->max && (field->above_min ? number > field->min : number >= field->min);
+    if (good && number > 0 && number < field->least) {
+        rl_format_real(seen, sizeof seen, number);
+        rl_format_real(low, sizeof low, field->least);
+        return refuse(reader, RL_E_BAD_FIELD, path,
+                      "is %s, but has to be 0, or at least %s: a whole number over the launches counted", seen, low);
+    }
     if (!good) {
         rl_format_real(seen, sizeof seen, number);
         rl_format_real(low, sizeof low, field->min);

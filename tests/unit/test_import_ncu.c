@@ -140,6 +140,17 @@ static void units(void **state)
     refuse_ncu(LONG_HEAD LONG_ROW("0", "k", "(5, 1, 1)", "dram__bytes.sum", "Tbyte", "9000000"), RL_E_IMPORT_FORMAT,
                "line 2|more than");
     refuse_ncu(LONG_HEAD DRAM("0", "k", "-5"), RL_E_IMPORT_FORMAT, "line 2|negative");
+    /* one launch has whole bytes; a prefix rounds them */
+    assert_near(dram_of(LONG_HEAD LONG_ROW("0", "k", "(5, 1, 1)", "dram__bytes.sum", "Kbyte", "0.03")), 30, 1e-12);
+    assert_near(dram_of(LONG_HEAD LONG_ROW("0", "k", "(5, 1, 1)", "dram__bytes.sum", "Mbyte", "0.000001")), 1, 1e-12);
+    assert_near(dram_of(LONG_HEAD DRAM("0", "k", "1,000.00")), 1000, 0);
+    assert_near(dram_of(LONG_HEAD DRAM("0", "k", "0")), 0, 0);
+    refuse_ncu(LONG_HEAD DRAM("0", "k", "5e-324"), RL_E_IMPORT_FORMAT, "line 2|\"5e-324\" byte|whole ones");
+    refuse_ncu(LONG_HEAD DRAM("0", "k", "1000.5"), RL_E_IMPORT_FORMAT, "line 2|\"1000.5\" byte|whole ones");
+    refuse_ncu(LONG_HEAD LONG_ROW("0", "k", "(5, 1, 1)", "dram__bytes.sum", "Kbyte", "0.0001"), RL_E_IMPORT_FORMAT,
+               "line 2|\"0.0001\" Kbyte|whole ones");
+    refuse_ncu(LONG_HEAD LONG_ROW("0", "k", "(5, 1, 1)", "dram__sectors_read.sum", "sector", "0.5"), RL_E_IMPORT_FORMAT,
+               "line 2|\"0.5\" sector|whole ones");
     refuse_ncu(LONG_HEAD DRAM("0", "k", "12 apples"), RL_E_IMPORT_FORMAT, "line 2|12 apples|no number");
 }
 

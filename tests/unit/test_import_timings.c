@@ -293,6 +293,13 @@ static void our_own_output(void **state)
     must_refuse(&given, RL_E_IMPORT_FORMAT, "timings", "future");
     rl_buf_free(&out);
     measured->finished_at_ms = finished;
+    measured->rows[0].state[RL_WARM].bytes.dram = rl_known(5e-324);
+    out = own_output(measured);
+    given = own_given(&out, measured);
+    must_refuse(&given, RL_E_IMPORT_FORMAT, "timings",
+                "t.jsonl, line 2|kernels[0].warm.bytes.dram|0, or at least 1e-09");
+    rl_buf_free(&out);
+    measured->rows[0].state[RL_WARM].bytes.dram = rl_known(1e6);
     measured->rows[0].state[RL_WARM].occupancy = rl_known(7);
     out = own_output(measured);
     given = own_given(&out, measured);
