@@ -2,7 +2,7 @@
 import {ApiError} from "./api.js";
 import {byId, element} from "./dom.js";
 import {sentence} from "./format.js";
-import {button, tokenForm} from "./parts.js";
+import {button, moment, tokenForm} from "./parts.js";
 import {VIEWS} from "./views.js";
 
 const RELOAD = "Reload the page.";
@@ -82,13 +82,11 @@ function asApiError(error) {
   return new ApiError({code: "page", message: `The page failed: ${error.message}`, next_action: RELOAD}, 0);
 }
 
-const clock = (moment) => moment.toLocaleTimeString(undefined, {timeZoneName: "short"});
-
 /** Says once, over the view's lower edge so that nothing moves, that what stands there is no longer kept up to date. since: when it last was; again(): asks at once. */
 function stale(error, since, again) {
   const place = byId("stale");
   if (!place.hidden) return;
-  place.replaceChildren(element("p", {}, `${sentence(error.message)} What stands here is as of ${clock(since)}; the page keeps trying.`), element("p", {class: "buttons"}, button("Try now", again)));
+  place.replaceChildren(element("p", {}, `${sentence(error.message)} What stands here is as of `, moment(since.toISOString()), element("span", {class: "on-screen"}, "; the page keeps trying"), "."), element("p", {class: "buttons"}, button("Try now", again)));
   place.hidden = false;
 }
 

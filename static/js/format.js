@@ -62,11 +62,11 @@ export const sentence = (text) => `${text.charAt(0).toUpperCase()}${text.slice(1
 
 /** "2026-11-29 20:50:49 UTC"; days are UTC days. */
 export function utc(text) {
-  return `${text.slice(0, 10)} ${text.slice(11, 19)} UTC`;
+  return `${text.slice(0, 10)} ${text.slice(11, 19)}${NBSP}UTC`;
 }
 
 /** "2026-11-29 UTC". */
-export const day = (text) => `${text.slice(0, 10)} UTC`;
+export const day = (text) => `${text.slice(0, 10)}${NBSP}UTC`;
 
 /** The same moment by the reader's clock, with its zone. */
 export function local(text) {

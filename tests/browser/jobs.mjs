@@ -75,7 +75,7 @@ async function following(browser) {
     await ended(page, "running");
     assert.equal(await page.evaluate(() => document.activeElement.textContent), "Job 1");
     const bar = panel(page).getByRole("progressbar");
-    await until("a phase with its numbers", async () => /: .+ · \d+ of \d+/.test(await panel(page).locator(".phase").textContent()));
+    await until("a phase with its numbers", async () => /: .+ \(\d+\sof\s\d+\ssteps\)/.test(await panel(page).locator(".phase").textContent()));
     const [value, max] = await bar.evaluate((element) => [element.value, element.max]);
     assert.ok(value >= 0 && max > 10 && value <= max);
     assert.deepEqual(await axe(page), []);
@@ -120,7 +120,7 @@ async function following(browser) {
     await page.locator(`#jobs tr[data-job="${id}"] .chip`, {hasText: /^cancelled$/}).waitFor();
     assert.equal(await overflow(page), 0);
     assert.deepEqual(await axe(page), []);
-    await panel(page).getByRole("button", {name: "Fill the form with the same"}).click();
+    await panel(page).getByRole("button", {name: "Fill the form with this job's values"}).click();
     await press(page).click();
     await panel(page).getByRole("heading", {name: `Job ${Number(id) + 1}`}).waitFor(); // a form of its own, so a job of its own
     await ended(page, "done");
@@ -287,7 +287,7 @@ async function failing(browser) {
     await page.getByLabel("State").selectOption("running");
     await until("the running one", async () => (await page.locator("#jobs .job-list tbody tr").count()) === 1);
     await page.getByLabel("State").selectOption("failed");
-    await page.getByText("No job is failed").waitFor();
+    await page.getByText("No failed job").waitFor();
     await done();
     await daemon.stop();
   });
@@ -347,7 +347,7 @@ async function interrupted(browser) {
       if (retry) await page.getByRole("checkbox", {name: /start again once/}).check();
       await press(page).click();
       await ended(page, "running");
-      await until("progress", async () => /\d+ of \d+/.test(await panel(page).locator(".phase").textContent()));
+      await until("progress", async () => /\d+\sof\s\d+/.test(await panel(page).locator(".phase").textContent()));
       daemon.child.kill("SIGKILL");
       await daemon.ended;
       await page.locator("#stale:not([hidden])", {hasText: "The daemon does not answer."}).waitFor();
@@ -429,7 +429,7 @@ async function everywhere(browser) {
       await panel(page).locator(".predictions").waitFor();
       const told = [...(await panel(page).locator(".facts time").allTextContents()), ...(await page.locator("#jobs .job-list time, #jobs .says time").evaluateAll((all) => all.map((time) => time.title)))];
       assert.ok(told.length >= 5, told.join("; "));
-      for (const text of told) assert.ok(/\d{2}:\d{2}:\d{2} UTC \(/.test(text) && zone.test(text), text);
+      for (const text of told) assert.ok(/\d{2}:\d{2}:\d{2}\sUTC \(/.test(text) && zone.test(text), text);
       await done();
     }
   });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import {axe, launch, open, overflow, scales, show, symbols} from "./browser.mjs";
 import {start, submit} from "./daemon.mjs";
 import {sameFigure, wrongDigit} from "./figures.mjs";
-import {test, until} from "./suite.mjs";
+import {plain, test, until} from "./suite.mjs";
 
 export const ONE_RUN = /\/api\/v1\/runs\/\d+$/;
 export const HOSTILE = ["<img src=x onerror=alert(1)>", "std::vector<int>", "x".repeat(200), "مصفوفة ×", "</th><script>alert(2)</script>"];
@@ -76,7 +76,7 @@ async function drawing(browser, daemon, document) {
     for (const [zone, name] of [["America/Los_Angeles", /P[SD]T/], ["Asia/Kolkata", /GMT\+5:30|IST/]]) {
       const {page, done} = await open(browser, {timezoneId: zone, locale: "en-US"});
       await show(page, daemon.url);
-      const text = await page.locator(".run-head").innerText();
+      const text = plain(await page.locator(".run-head").innerText());
       for (const part of [document.device.name, document.environment.driver_version, document.environment.cuda_runtime_version, `${document.date.slice(0, 10)} ${document.date.slice(11, 19)} UTC`]) assert.ok(text.includes(part), `${part} in ${text}`);
       assert.match(text, name);
       assert.ok(text.includes(`Replayed, recorded on ${document.recorded_at.slice(0, 10)}`), text);

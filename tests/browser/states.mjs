@@ -100,7 +100,7 @@ export const STATES = [
     await jobAs(page, ids, {state: "running", run: null, ended_at: null, progress: {done: 23, total: 60, phase: "kernels", what: "matmul_tiled16"}});
   }, then: (page) => page.getByRole("button", {name: "Cancel this job"}).click()},
   {name: "jobs-failed", ready: "#jobs .job .notice.bad", fragment: (ids) => `view=jobs&job=${ids.job}`, before: (page, ids) => jobAs(page, ids, {state: "failed", run: null, error: ERROR, note: WORDS})},
-  {name: "jobs-table", ready: "#jobs .transcript pre", fragment: (ids) => `view=jobs&job=${ids.job}`, then: (page) => page.getByText("Its table as text").click()},
+  {name: "jobs-table", ready: "#jobs .transcript pre", fragment: (ids) => `view=jobs&job=${ids.job}`, then: (page) => page.getByText(/^Table of run/).click()},
   {name: "jobs-token", ready: ".said form.token", fragment: () => "view=jobs", before: (page) => page.route(/\/api\/v1\/jobs$/, (route) => route.fulfill(refusal)), then: (page) => page.getByRole("button", {name: /^Start verification/}).click()},
   {name: "jobs-stale", ready: "#stale:not([hidden])", fragment: (ids) => `view=jobs&job=${ids.job}`, then: (page) => page.locator(".job .predictions").waitFor().then(() => page.route(/\/api\//, (route) => route.abort())), hangs: true},
   {name: "import-refused", ready: "#import .said .notice.bad", fragment: () => "view=import", then: async (page) => {

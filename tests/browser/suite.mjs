@@ -34,6 +34,9 @@ export function summary() {
   return failed.length === 0 && passed > 0 ? 0 : 1;
 }
 
+/** A text of the page as a reader has it: the spaces that keep a figure and its unit on one line are spaces. */
+export const plain = (text) => text.replaceAll("\u00a0", " ");
+
 /** Asks until answer is truthy; gives it back. */
 export async function until(what, ask, limitMs = 30000) {
   const end = Date.now() + limitMs;

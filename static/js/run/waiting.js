@@ -2,7 +2,7 @@
 import * as api from "../api.js";
 import {element} from "../dom.js";
 import {sentence} from "../format.js";
-import {phase} from "../views/jobs-words.js";
+import {progressWords} from "../views/jobs-words.js";
 
 const POLL_MS = 1500;
 
@@ -11,7 +11,7 @@ function progressOf(job) {
   if (job.state === "done") return `Job ${job.id} is done.`;
   if (job.state !== "running") return [`Job ${job.id} is ${job.state}.`, job.error && sentence(job.error.message), job.error?.next_action && sentence(job.error.next_action)].filter(Boolean).join(" ");
   const {progress} = job;
-  return progress ? `Job ${job.id} runs. ${phase(progress)}, ${progress.done} of ${progress.total}.` : `Job ${job.id} runs.`;
+  return progress ? `Job ${job.id} runs. ${progressWords(progress)}.` : `Job ${job.id} runs.`;
 }
 
 /** The newest run of any outcome: here none of them is a good one. */

@@ -105,7 +105,7 @@ function result(run, isNew, shell) {
 function refusal(error, again) {
   const box = problem(error);
   if (Number.isInteger(error.retryAfter)) box.append(element("p", {}, `The daemon asks to wait ${error.retryAfter} s.`));
-  if (error.status === 401 || error.status === 403) box.append(element("p", {}, "A token with the right to submit, kept until this tab is closed, sends it again:"), tokenForm(again));
+  if (error.status === 401 || error.status === 403) box.append(element("p", {}, "With a token that may submit, it is sent again; the token is kept until this tab is closed:"), tokenForm(again));
   return box;
 }
 

@@ -5,10 +5,10 @@ import {NONE, ratio, sentence, si} from "../format.js";
 import {bdi, button, chip, definitions, moment, notice, runLink, scrolling} from "../parts.js";
 import {reasonsInWords} from "../outcome.js";
 import {refused} from "../refused.js";
-import {CHIPS, countersTrouble, isOpen, phase, stateWord, what, who} from "./jobs-words.js";
+import {CHIPS, countersTrouble, isOpen, progressWords, stateWord, what, who} from "./jobs-words.js";
 
 /** The bar and the words beside it; the same elements all the time, so that a screen reader hears only what is new. */
-function progressBar() {
+function progressBar(titles) {
   const bar = element("progress", {"aria-label": "Progress of the job"});
   const words = element("p", {class: "phase"});
   const box = element("div", {class: "progress"}, bar, words);
@@ -19,16 +19,16 @@ function progressBar() {
       bar.max = progress.total;
       bar.value = progress.done;
     } else bar.removeAttribute("value");
-    const text = job.cancel_requested ? "It is being cancelled; it ends once its process is gone." : progress ? `${phase(progress)} · ${progress.done} of ${progress.total}` : job.state === "queued" ? "It waits for its turn." : "It starts.";
+    const text = job.cancel_requested ? "It is being cancelled; it ends once its process is gone." : progress ? progressWords(progress, titles) : job.state === "queued" ? "It waits for its turn." : "It starts.";
     if (words.textContent !== text) words.textContent = text;
   }};
 }
 
 /** Cancel, asked once more in place. cancel() does it. */
 function cancelButtons(cancel) {
-  const box = element("p", {class: "buttons"});
+  const box = element("p", {class: "buttons cancel"});
   const ask = button("Cancel this job", () => {
-    box.replaceChildren(element("span", {}, "Really cancel it? What it has measured so far is lost."), yes, no);
+    box.replaceChildren(element("span", {class: "question"}, "Really cancel it? What it has measured so far is lost."), yes, no);
     no.focus();
   });
   const back = () => {
@@ -93,11 +93,12 @@ function shortcomings(run) {
 async function doneParts(job, titles, shell) {
   const [run, said] = await Promise.all([getRun(job.run, {signal: shell.signal}), Object.keys(job.predictions).length > 0 ? get(`/api/v1/runs/${job.run}/predictions`, {signal: shell.signal}) : null]);
   const copy = run.ceilings.find((c) => c.name === "dram_copy" && c.state === "warm") ?? run.ceilings.find((c) => c.name === "dram_copy");
+  const cache = job.cache.includes("warm") ? "warm" : "cold";
   const fma = run.ceilings.find((c) => c.name === "fp32_fma");
   const found = `Copy ${si(copy?.value, "B/s")}, FMA ${si(fma?.value, "FLOP/s")}, ridge ${ratio(run.ridge_flop_per_byte)} FLOP/B`;
   return [notice("good", element("p", {}, "Done: ", runLink(shell, run)), element("p", {}, `${found}.`)), ...shortcomings(run),
     element("p", {class: "buttons"}, element("a", {class: "button", href: shell.link("run", {run: run.id})}, "Show the roofline")),
-    disclosure("Its table as text", `/api/v1/runs/${encodeURIComponent(run.id)}/table`, "It has no rows.", shell.signal), said ? predictions(said, titles) : null].filter(Boolean);
+    disclosure(`Table of run ${run.id} as text, ${cache} cache`, `/api/v1/runs/${encodeURIComponent(run.id)}/table?state=${cache}`, "It has no rows.", shell.signal), said ? predictions(said, titles) : null].filter(Boolean);
 }
 
 function badParts(job, anew) {
@@ -106,7 +107,7 @@ function badParts(job, anew) {
   const operator = error.code?.startsWith("counters_") ? "What the operator has to do: " : "What to do: ";
   const kind = job.state === "cancelled" ? null : "bad";
   return [notice(kind, element("p", {}, element("strong", {}, title), ` ${job.state === "cancelled" ? "" : sentence(error.message)}`), error.next_action ? element("p", {}, element("strong", {}, operator), sentence(error.next_action)) : null, error.code ? element("p", {class: "code"}, error.code) : null),
-    element("p", {class: "buttons"}, button("Fill the form with the same", () => anew(job)))];
+    element("p", {class: "buttons"}, button("Fill the form with this job's values", () => anew(job)))];
 }
 
 /** A text of the API, read whenever it is opened. none: what to say where it is empty. */
@@ -132,7 +133,7 @@ function disclosure(title, path, none, signal) {
 export function follow(id, {names, titles, shell, anew, changed}) {
   const title = element("h2", {tabindex: "-1"}, `Job ${id}`);
   const state = element("span", {class: "state", role: "status"});
-  const bar = progressBar();
+  const bar = progressBar(titles);
   const [about, end, trouble, unread] = [element("div", {}), element("div", {class: "end", role: "status"}), element("div", {}), element("div", {})];
   let job = null;
   let due = 0;

@@ -140,7 +140,7 @@ function refusal(error, again) {
   const children = [element("p", {}, sentence(error.message)), error.nextAction ? element("p", {}, sentence(error.nextAction)) : null];
   if (error.status === 0) children.push(element("p", {}, "Sending it again is safe: it stays one job."));
   if (Number.isInteger(error.retryAfter)) children.push(element("p", {class: "wait"}, `The daemon asks to wait ${error.retryAfter} s.`));
-  if (error.status === 401 || error.status === 403) children.push(element("p", {}, "A token with the right to submit, kept until this tab is closed, sends it again:"), tokenForm(again));
+  if (error.status === 401 || error.status === 403) children.push(element("p", {}, "With a token that may submit, it is sent again; the token is kept until this tab is closed:"), tokenForm(again));
   children.push(error.code ? element("p", {class: "code"}, error.code) : null);
   return notice("bad", ...children.filter(Boolean));
 }

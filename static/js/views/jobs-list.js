@@ -71,10 +71,10 @@ function rowOf(id, {names, all, shell, choose, runs}) {
 export function jobList(state, context) {
   const rows = new Map(); // id -> {row, show, job}
   const body = element("tbody", {role: "rowgroup"});
-  const heads = ["job", "state", "run", "measures", "GPU", "sent by", "sent"];
+  const heads = ["job", "state", "run or error", "measures", "GPU", "sent by", "sent"];
   const table = scrolling("Jobs", element("table", {role: "table", "aria-label": "Jobs, newest first"}, element("thead", {role: "rowgroup"}, element("tr", {role: "row"}, ...heads.map((text) => element("th", {role: "columnheader", scope: "col", class: "words"}, text)))), body));
   const more = element("div", {});
-  const none = empty(state === "" ? "No job yet" : `No job is ${state}`, element("p", {}, state === "" ? "Start a verification with the form; it shows up here." : "Other states may have some."));
+  const none = empty(state === "" ? "No job yet" : `No ${state} job`, element("p", {}, state === "" ? "Start a verification with the form; it shows up here." : "Choose another state to see other jobs."));
   const box = element("div", {class: "job-list"}, table, none, more);
   let chosen = null;
 

@@ -1,4 +1,5 @@
 // What is said of jobs: pure, no DOM.
+import {ceilingName} from "../format.js";
 
 export const STATES = ["queued", "running", "done", "failed", "cancelled", "interrupted"];
 export const OPEN = ["queued", "running"];
@@ -20,11 +21,12 @@ const PHASES = {
   checks: "Checking the results",
 };
 
-/** The phase of a progress with what is measured in it, or null. */
-export function phase(progress) {
+/** How far a running job is: its phase, what is measured in it and the steps; null before it says so. titles: kernel titles by id, as far as they are known. */
+export function progressWords(progress, titles = new Map()) {
   if (!progress) return null;
   const words = PHASES[progress.phase] ?? progress.phase.replaceAll("_", " ");
-  return progress.what && progress.what !== "done" ? `${words}: ${progress.what.replaceAll("_", " ")}` : words;
+  const of = progress.what && progress.what !== "done" ? `: ${titles.get(progress.what) ?? ceilingName(progress.what)}` : "";
+  return `${words}${of} (${progress.done}\u00a0of\u00a0${progress.total}\u00a0steps)`;
 }
 
 /** Who sent a job. */

@@ -52,6 +52,9 @@ function readinessNotice(known, signal, ready) {
   }};
 }
 
+/** The heading of the list: on paper, where the chooser is not, it alone says which jobs these are. */
+const titleOf = (state) => (state === "" ? "All jobs" : `${state[0].toUpperCase()}${state.slice(1)} jobs`);
+
 export async function show(root, params, shell) {
   const known = await facts(shell.signal);
   const titles = new Map(known.kernels.map((unit) => [unit.id, unit.title]));
@@ -92,6 +95,7 @@ export async function show(root, params, shell) {
   };
   const context = {names: known.names, all: titles.size, shell, choose};
   let state = STATES.includes(params.get("state")) ? params.get("state") : "";
+  const heading = element("h2", {id: "jobs-title"}, titleOf(state));
   const relist = region(shell, listPlace, async () => {
     const made = jobList(state, context);
     await made.read();
@@ -103,6 +107,7 @@ export async function show(root, params, shell) {
   const filter = stateFilter(state, async (wanted) => {
     state = wanted;
     shell.setParameter("state", state);
+    heading.textContent = titleOf(state);
     await relist();
   });
   const readinessNow = readinessNotice(known, shell.signal, () => { if (!formPlace.contains(document.activeElement)) build(); });
@@ -113,7 +118,7 @@ export async function show(root, params, shell) {
     readinessNow.box,
     denied,
     element("div", {class: "jobs"}, panel, formPlace,
-      element("section", {class: "list-side", "aria-labelledby": "jobs-title"}, element("div", {class: "list-head"}, element("h2", {id: "jobs-title"}, "All jobs"), filter), listPlace)));
+      element("section", {class: "list-side", "aria-labelledby": "jobs-title"}, element("div", {class: "list-head"}, heading, filter), listPlace)));
   if (params.get("job")) await choose(params.get("job"), false);
   shell.every(TICK_MS, async () => {
     try {
