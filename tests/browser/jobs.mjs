@@ -236,7 +236,7 @@ async function failing(browser) {
     assert.equal(await page.evaluate(() => document.activeElement.parentNode.textContent), "warm");
     await page.getByRole("checkbox", {name: "warm"}).check();
     await page.getByLabel("Note").fill("x".repeat(4097));
-    assert.match(await page.locator("#job-note-left").innerText(), /4097 of 4096 bytes/);
+    assert.match(await page.locator("#job-note-hint").innerText(), /4097 of 4096 bytes/);
     await press(page).click();
     await page.locator("#job-note-error:not([hidden])").waitFor();
     assert.ok(await page.locator("#job-cache-error").isHidden());

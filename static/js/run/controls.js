@@ -1,5 +1,6 @@
 // The choices above the chart: level, cache state, the run laid over, and what can be taken away: a link, pictures, data.
 import * as api from "../api.js";
+import {field, radios} from "../controls.js";
 import {element} from "../dom.js";
 import {day} from "../format.js";
 import {LEVELS} from "../model.js";
@@ -9,23 +10,14 @@ import {png, standalone, svgText} from "./export.js";
 
 const MOST = 50;
 
-/** Radios in one line. items: [[value, words]]; set(value). */
-export function radios(id, legend, name, items, value, set) {
-  return element("fieldset", {id, class: "choices"}, element("legend", {}, legend), ...items.map(([option, words]) => {
-    const input = element("input", {type: "radio", name, value: option, checked: option === value});
-    input.addEventListener("change", () => set(option));
-    return element("label", {}, input, words);
-  }));
-}
-
-export const levels = (value, set) => radios("levels", "Bytes counted at", "level", LEVELS.map(({id, name}) => [id, name]), value, set);
-export const states = (all, value, set) => radios("states", "Cache", "state", all.map((name) => [name, name]), value, set);
+export const levels = (value, set) => radios("Bytes counted at", "level", LEVELS.map(({id, name}) => [id, name]), value, set, {id: "levels"});
+export const states = (all, value, set) => radios("Cache", "state", all.map((name) => [name, name]), value, set, {id: "states"});
 
 const word = (run) => `${run.id}: ${run.device.name}, ${run.driver ?? "driver not known"}, ${day(run.date)}, ${run.sizes}${run.source === "measured" ? "" : `, ${run.source}`}`;
 
 /** The choice of a run to lay over. over: its id or null; set(id or null). fill() asks the daemon for recent runs and gives them; show(id or null): the one that is laid over. */
 export function overlay(run, over, set, shell) {
-  const select = element("select", {id: "over"});
+  const select = element("select", {});
   const put = (...groups) => {
     select.replaceChildren(element("option", {value: ""}, "none"), ...groups);
     select.value = over ?? "";
@@ -43,7 +35,9 @@ export function overlay(run, over, set, shell) {
     put(...(over && !others.some(({id}) => id === over) ? [option(over, `run ${over}`)] : []), ...group("this device", same), ...group("other devices", rest));
     return items;
   };
-  return {element: element("div", {class: "field over"}, element("label", {for: "over"}, "Lay another run over it"), select), fill, show: (id) => { select.value = id ?? ""; }};
+  const made = field("Lay another run over it", select, {id: "over"});
+  made.classList.add("over");
+  return {element: made, fill, show: (id) => { select.value = id ?? ""; }};
 }
 
 /** Copies a text; where the browser does not let the page, shows it for copying by hand. */
@@ -61,7 +55,7 @@ async function copy(text, place) {
 /** "Copy link" and the downloads. of: {link() → address, run, picture() → {svg, title, lines, kernels}, name() → file name without ending}. */
 export function takeaway({link, run, picture, name}) {
   const said = element("div", {class: "said", role: "status"});
-  const ground = radios("ground", "Ground of pictures", "ground", [["light", "white"], ["dark", "dark"]], matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light", () => {});
+  const ground = radios("Ground of pictures", "ground", [["light", "white"], ["dark", "dark"]], matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light", () => {}, {id: "ground"});
   const chosen = () => ground.querySelector("input:checked").value;
   const attempt = (what, work) => {
     const go = async () => {

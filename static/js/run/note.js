@@ -1,8 +1,9 @@
 // A run's note: what people said about it, and the changes that it accepts. The only thing about a run that can change.
 import * as api from "../api.js";
+import {checkbox, field} from "../controls.js";
 import {element} from "../dom.js";
 import {STATES} from "../model.js";
-import {button, moment, notice} from "../parts.js";
+import {bdi, button, moment, notice} from "../parts.js";
 import {refused} from "../refused.js";
 import {section} from "./report.js";
 
@@ -22,13 +23,10 @@ function acceptChoices(run, accepted) {
   const rows = run.kernels.flatMap((row) => STATES.filter((state) => row[state]).map((state) => ({kernel: row.kernel, state, title: `${row.title}, ${state}`})));
   const known = new Set(rows.map(rowId));
   const more = accepted.filter((a) => !known.has(rowId(a))).map((a) => ({...a, title: `${a.kernel}, ${a.state}`}));
-  const boxes = [...rows, ...more].map((row) => {
-    const input = element("input", {type: "checkbox", checked: on.has(rowId(row))});
-    return {row, input, label: element("label", {}, input, element("bdi", {dir: "auto"}, row.title))};
-  });
+  const boxes = [...rows, ...more].map((row) => ({row, label: checkbox(bdi(row.title), on.has(rowId(row)))}));
   return {
     element: element("details", {open: accepted.length > 0}, element("summary", {}, "Accept changes of rows as the new baseline"), element("fieldset", {class: "choices columns"}, element("legend", {}, "Rows whose change is meant"), ...boxes.map(({label}) => label))),
-    value: () => boxes.filter(({input}) => input.checked).map(({row: {kernel, state}}) => ({kernel, state})),
+    value: () => boxes.filter(({label}) => label.control.checked).map(({row: {kernel, state}}) => ({kernel, state})),
   };
 }
 
@@ -52,12 +50,12 @@ export function note(run, shell) {
   };
 
   const write = ({body, etag}, draft = body.text, chosen = body.accepted, ...above) => {
-    const text = element("textarea", {id: "note-text", rows: "4", maxlength: "4096", dir: "auto"});
+    const text = element("textarea", {rows: "4", maxlength: "4096", dir: "auto"});
     text.value = draft;
     const accept = acceptChoices(run, chosen);
     const failed = element("div", {});
     const save = element("button", {class: "primary"}, "Save");
-    const form = element("form", {class: "note-form"}, ...above, element("div", {class: "field"}, element("label", {for: "note-text"}, "Note, at most 4096 bytes"), text), accept.element,
+    const form = element("form", {class: "note-form"}, ...above, field("Note, at most 4096 bytes", text, {id: "note-text"}), accept.element,
       element("div", {class: "buttons"}, save, button("Cancel", () => read({body, etag}).focus())));
     const refuse = (error) => {
       failed.replaceChildren(refused(error, () => {

@@ -1,8 +1,9 @@
 // The rows of a comparison: verdict, interval, numbers and reasons of each; chosen by verdict and state, in the order that the reader wants.
+import {chooser, field} from "../controls.js";
 import {element} from "../dom.js";
 import {NONE, si} from "../format.js";
 import {bdi, button, chip} from "../parts.js";
-import {chooser, field, watch} from "./filters.js";
+import {watch} from "./filters.js";
 import {axis, interval, mark, scaleOf} from "./compare-interval.js";
 import {BYTES, CAUSES, TIME, percent} from "./compare-words.js";
 

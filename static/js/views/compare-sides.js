@@ -1,7 +1,8 @@
 // The two sides: choosing them from what the API lists, and what became of them.
+import {chooser, field} from "../controls.js";
 import {element} from "../dom.js";
 import {bdi, shortMark} from "../parts.js";
-import {SIZES, SOURCES, SUITES, chooser, deviceLabel, field} from "./filters.js";
+import {SIZES, SOURCES, SUITES, deviceLabel} from "./filters.js";
 import {sideWords} from "./compare-words.js";
 
 const RUNS = "runs";

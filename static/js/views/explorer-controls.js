@@ -1,40 +1,13 @@
 // The explorer's form: what is placed, under which roof, and what was achieved. It keeps its elements, so that typing and focus stay; it holds no result.
+import {fault, field, radios} from "../controls.js";
 import {element} from "../dom.js";
 import {si} from "../format.js";
 import {button} from "../parts.js";
 import {EXAMPLES} from "./explorer-math.js";
 import {MOST_STEPS} from "./explorer-state.js";
 
-let count = 0;
-
-/** A labelled control with its hint and its error: {box, input, say(error or null)}. */
-export function field(label, input, hint = null) {
-  const id = `explorer-${++count}`;
-  input.id = id;
-  const error = element("p", {class: "error", id: `${id}-error`, hidden: true});
-  const words = hint === null ? null : element("p", {class: "hint", id: `${id}-hint`}, hint);
-  input.setAttribute("aria-describedby", words ? `${id}-hint ${id}-error` : `${id}-error`);
-  const box = element("div", {class: "field"}, element("label", {for: id}, label), input, words, error);
-  const say = (text) => {
-    error.hidden = !text;
-    error.textContent = text ?? "";
-    if (text) input.setAttribute("aria-invalid", "true");
-    else input.removeAttribute("aria-invalid");
-  };
-  return {box, input, say};
-}
-
 const textInput = (value) => element("input", {type: "text", value, autocomplete: "off", spellcheck: "false", inputmode: "text"});
 const option = (value, text, selected = false, disabled = false) => element("option", {value, selected, disabled}, text);
-
-/** Radios of one name: choices [[value, text], …]. */
-function radios(legend, name, choices, chosen, changed) {
-  return element("fieldset", {class: "choices"}, element("legend", {}, legend), ...choices.map(([value, text]) => {
-    const input = element("input", {type: "radio", name, value, checked: value === chosen});
-    input.addEventListener("change", () => changed(value));
-    return element("label", {}, input, text);
-  }));
-}
 
 const subjectValue = (subject) => (subject.kind === "own" ? "own" : `${subject.kind}:${subject.id}`);
 
@@ -55,36 +28,37 @@ function begin(value, before) {
   return {kind: "own", flop: before.flop === undefined ? "2" : String(before.flop), bytes: before.bytes === undefined ? "8" : String(before.bytes)};
 }
 
-/** The fields that belong to the kind of subject. Gives {nodes, says: {field: say}}. */
+/** A text that is a member of owner and may be told an error: {box, input}. */
+function typed(owner, name, label, changed, hint = null) {
+  const input = textInput(owner[name]);
+  input.addEventListener("input", () => { owner[name] = input.value; changed(); });
+  return {box: field(label, input, {hint, error: true}), input};
+}
+
+/** The fields that belong to the kind of subject. Gives {nodes, inputs}: of those that may be told an error, by name. */
 function subjectFields(state, catalogue, changed) {
   const {subject} = state;
-  const typed = (name, label, hint = null) => {
-    const made = field(label, textInput(subject[name]), hint);
-    made.input.addEventListener("input", () => { subject[name] = made.input.value; changed(); });
-    return made;
-  };
   if (subject.kind === "example") {
     const example = EXAMPLES.find((e) => e.id === subject.id);
-    const size = typed("size", `n, ${example.sizeName}`);
-    return {nodes: [size.box], says: {size: size.say}};
+    const size = typed(subject, "size", `n, ${example.sizeName}`, changed);
+    return {nodes: [size.box], inputs: {size: size.input}};
   }
   if (subject.kind === "kernel") {
     const unit = catalogue.find((item) => item.id === subject.id);
     const known = (sizes) => (unit[sizes] === null ? `asked, ${sizes} sizes: ${unit.why[sizes]}` : `asked, ${sizes} sizes: ${si(unit[sizes].ask_bytes, "B")}`);
     const select = element("select", {}, ...["course", "scaled"].map((sizes) => option(sizes, known(sizes), subject.bytes === sizes, unit[sizes] === null)),
       option("counted", "counted by the chosen run", subject.bytes === "counted"));
-    const bytes = field("Bytes", select);
     select.addEventListener("change", () => { subject.bytes = select.value; changed(); });
-    return {nodes: [bytes.box], says: {bytes: bytes.say}};
+    return {nodes: [field("Bytes", select, {error: true})], inputs: {bytes: select}};
   }
-  const [flop, bytes] = [typed("flop", "Flop"), typed("bytes", "Bytes to and from DRAM", "A number with an SI prefix or without: 201.3M, 1.07 GB, 8.")];
-  return {nodes: [element("div", {class: "pair"}, flop.box, bytes.box)], says: {flop: flop.say, bytes: bytes.say}};
+  const [flop, bytes] = [typed(subject, "flop", "Flop", changed), typed(subject, "bytes", "Bytes to and from DRAM", changed, "A number with an SI prefix or without: 201.3M, 1.07 GB, 8.")];
+  return {nodes: [element("div", {class: "pair"}, flop.box, bytes.box)], inputs: {flop: flop.input, bytes: bytes.input}};
 }
 
 /** How often each byte is used: a slider over powers of two, and buttons that go one step. */
 function reuseField(state, changed) {
   const slider = element("input", {type: "range", min: "0", max: String(MOST_STEPS), step: "1", value: String(Math.log2(state.times))});
-  const made = field("Each byte used", slider, "What tiling does: the same flop with a part of the bytes.");
+  const made = field("Each byte used", slider, {hint: "What tiling does: the same flop with a part of the bytes."});
   const shown = element("output", {class: "times", for: slider.id});
   const set = (times) => {
     state.times = times;
@@ -103,11 +77,11 @@ function reuseField(state, changed) {
   };
   slider.addEventListener("input", () => set(2 ** Number(slider.value)));
   sync();
-  made.box.firstChild.append(" ", shown);
+  made.firstChild.append(" ", shown);
   const row = element("div", {class: "reuse"}, less, more);
   slider.replaceWith(row);
   less.after(slider);
-  return made.box;
+  return made;
 }
 
 function runOption(run, chosen) {
@@ -120,31 +94,23 @@ function runOption(run, chosen) {
 function roofFields(state, runs, changed, rebuilt) {
   const kind = radios("Roof", "explorer-roof", [["run", "of a measured run"], ["typed", "typed in"]], state.typed ? "typed" : "run", (value) => { state.typed = value === "typed"; rebuilt("explorer-roof"); });
   if (state.typed) {
-    const typed = (name, label) => {
-      const made = field(label, textInput(state[name]));
-      made.input.addEventListener("input", () => { state[name] = made.input.value; changed(); });
-      return made;
-    };
-    const [bandwidth, peak] = [typed("bandwidth", "Memory bandwidth"), typed("peak", "Peak rate")];
-    return {nodes: [kind, element("div", {class: "pair"}, bandwidth.box, peak.box)], says: {bandwidth: bandwidth.say, peak: peak.say}};
+    const [bandwidth, peak] = [typed(state, "bandwidth", "Memory bandwidth", changed), typed(state, "peak", "Peak rate", changed)];
+    return {nodes: [kind, element("div", {class: "pair"}, bandwidth.box, peak.box)], inputs: {bandwidth: bandwidth.input, peak: peak.input}};
   }
   const select = element("select", {}, ...(runs.length === 0 ? [option("", "no run yet", true)] : runs.map((run) => runOption(run, state.run))));
   select.addEventListener("change", () => { state.run = select.value; changed({run: true}); });
-  const run = field("Run", select);
   const cache = radios("Cache", "explorer-cache", [["warm", "warm"], ["cold", "cold"]], state.cache, (value) => { state.cache = value; changed(); });
-  return {nodes: [kind, run.box, cache], says: {run: run.say}};
+  return {nodes: [kind, field("Run", select, {error: true}), cache], inputs: {run: select}};
 }
 
 function achievedFields(state, changed) {
   const {achieved} = state;
   const select = element("select", {}, option("time", "time", achieved.kind === "time"), option("rate", "rate", achieved.kind === "rate"));
-  const kind = field("Achieved, as", select);
-  const text = field("Value", textInput(achieved.text), null);
+  const text = typed(achieved, "text", "Value", changed);
   const hint = () => text.input.setAttribute("placeholder", achieved.kind === "time" ? "0.25 ms" : "1.2 TFLOP/s");
   hint();
   select.addEventListener("change", () => { achieved.kind = select.value; hint(); changed(); });
-  text.input.addEventListener("input", () => { achieved.text = text.input.value; changed(); });
-  return {nodes: [element("div", {class: "pair"}, kind.box, text.box)], says: {achieved: text.say}};
+  return {nodes: [element("div", {class: "pair"}, field("Achieved, as", select), text.box)], inputs: {achieved: text.input}};
 }
 
 /**
@@ -154,20 +120,19 @@ function achievedFields(state, changed) {
 export function controls(state, catalogue, runs, {changed, work}) {
   const form = element("form", {class: "explorer-form", "aria-label": "What to place, and under which roof"});
   form.addEventListener("submit", (event) => event.preventDefault());
-  let says = {};
+  let inputs = {};
   const build = () => {
     const select = kernelSelect(state, catalogue);
-    const kernel = field("Kernel", select);
     select.addEventListener("change", () => {
       state.subject = begin(select.value, work());
       state.times = 1;
       rebuilt("kernel");
     });
     const parts = [subjectFields(state, catalogue, changed), roofFields(state, runs, changed, rebuilt), achievedFields(state, changed)];
-    says = Object.assign({}, ...parts.map((part) => part.says));
+    inputs = Object.assign({}, ...parts.map((part) => part.inputs));
     const group = (title, ...nodes) => element("div", {class: "group"}, element("h2", {}, title), ...nodes);
     form.replaceChildren(
-      group("Kernel", kernel.box, ...parts[0].nodes, reuseField(state, changed)),
+      group("Kernel", field("Kernel", select), ...parts[0].nodes, reuseField(state, changed)),
       group("Roof", ...parts[1].nodes),
       group("Achieved, if you know it", ...parts[2].nodes));
   };
@@ -179,6 +144,6 @@ export function controls(state, catalogue, runs, {changed, work}) {
     changed({run: name === "explorer-roof"});
   };
   build();
-  const say = (errors) => { for (const [name, told] of Object.entries(says)) told(errors[name] ?? null); };
+  const say = (errors) => { for (const [name, input] of Object.entries(inputs)) fault(input, errors[name] ?? null); };
   return {form, say, rebuild: build};
 }

@@ -1,4 +1,4 @@
-// What the views over many runs share: choosers whose values stand in the address, days of UTC, and which devices and drivers there are.
+// What the views over many runs share: what their choosers offer and keep in the address, days of UTC, and which devices and drivers there are.
 import * as api from "../api.js";
 import {element} from "../dom.js";
 import {local, utc} from "../format.js";
@@ -6,7 +6,6 @@ import {button, empty} from "../parts.js";
 import {refused} from "../refused.js";
 
 const DAY_MS = 86400000;
-const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 export const SOURCES = [["", "measured and imported"], ["measured", "measured here"], ["imported", "imported"], ["replayed", "replayed"], ["any", "all, replayed too"]];
 export const SIZES = [["course", "course"], ["scaled", "scaled"], ["other", "other"]];
@@ -28,42 +27,6 @@ export const shortId = (id) => (id.length > 16 ? `${id.slice(0, 12)}…` : id);
 
 /** A device in words that tell it from others of its name. */
 export const deviceLabel = (device, all) => (all.filter((other) => other.name === device.name).length > 1 ? `${device.name}, ${shortId(device.id)}` : device.name);
-
-let ids = 0;
-
-/** A control under its label. */
-export function field(label, control, {hint = null, broad = false} = {}) {
-  const id = `field-${++ids}`;
-  const input = control.querySelector?.("input") ?? control;
-  input.id = id;
-  const told = hint === null ? null : element("span", {class: "hint", id: `${id}-hint`}, hint);
-  if (told) input.setAttribute("aria-describedby", told.id);
-  return element("div", {class: broad ? "field broad" : "field"}, element("label", {for: id}, label), control, told);
-}
-
-/** options: [[value, text], …] or {label, options}; a value that is none of them is kept as one more. */
-export function chooser(name, options, value = "") {
-  const one = ([given, text]) => element("option", {value: given, selected: given === value}, text);
-  const made = element("select", {name}, ...options.map((item) => (Array.isArray(item) ? one(item) : element("optgroup", {label: item.label}, ...item.options.map(one)))));
-  if (![...made.options].some((option) => option.value === value)) made.append(one([value, value]));
-  made.value = value;
-  return made;
-}
-
-/** A day's input; a moment that the address names stays a text, since no day says the same. */
-export function dayInput(name, value = "") {
-  const made = element("input", {name, type: value === "" || DAY.test(value) ? "date" : "text", autocomplete: "off"});
-  made.value = value;
-  return made;
-}
-
-/** A text with suggestions: every value may be asked for, those that are known are offered. */
-export function suggested(name, values, value = "") {
-  const list = element("datalist", {id: `list-${++ids}`}, ...values.map((text) => element("option", {value: text})));
-  const made = element("input", {name, type: "text", list: list.id, autocomplete: "off", spellcheck: "false"});
-  made.value = value;
-  return element("span", {class: "suggested"}, made, list);
-}
 
 /** The sources that an answer over this source holds and that are told apart: what was measured here has no mark. */
 const FOREIGN = {"": ["imported"], any: ["imported", "replayed"], imported: ["imported"], replayed: ["replayed"]};

@@ -1,8 +1,9 @@
 // History, #view=history&device=…&since=…: which device was verified when, under which driver and CUDA version.
 import * as api from "../api.js";
+import {chooser, dayInput, field} from "../controls.js";
 import {element} from "../dom.js";
 import {button, empty} from "../parts.js";
-import {SOURCES, anyRun, chooser, dayInput, dayNumber, dayText, deviceLabel, field, foreign, foreignWords, knownDevices, nothingYet, read, region, today, watch} from "./filters.js";
+import {SOURCES, anyRun, dayNumber, dayText, deviceLabel, foreign, foreignWords, knownDevices, nothingYet, read, region, today, watch} from "./filters.js";
 import {changes, key, matrix} from "./history-matrix.js";
 
 export const css = "/css/history.css";

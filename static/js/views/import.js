@@ -1,5 +1,6 @@
 // Imports: the files of another measurement and what they do not say themselves become a run.
 import {upload} from "../api.js";
+import {chooser, fault, field, radios} from "../controls.js";
 import {element} from "../dom.js";
 import {sentence, si} from "../format.js";
 import {reasonsInWords} from "../outcome.js";
@@ -30,23 +31,16 @@ const CHOICES = [
   ["times", "Plain timings", [["", "warm, of a loop"], ["warm", "warm"], ["cold", "cold"]]],
 ];
 
-/** A labelled control with hint and error. */
-function field(name, label, input, hint = null) {
-  input.id = `import-${name}`;
-  input.setAttribute("name", name);
-  input.setAttribute("aria-describedby", `${hint === null ? "" : `import-${name}-hint `}import-${name}-error`);
-  return element("div", {class: "field"}, element("label", {for: input.id}, label), input, hint === null ? null : element("p", {class: "hint", id: `import-${name}-hint`}, hint), element("p", {class: "error", id: `import-${name}-error`, hidden: true}));
-}
-
-const textField = ([name, label, hint, placeholder]) => field(name, label, element("input", {type: "text", placeholder, autocomplete: "off", spellcheck: "false", dir: "auto"}), hint);
-const choiceField = ([name, label, options]) => field(name, label, element("select", {}, ...options.map(([value, text]) => element("option", {value}, text))));
+const fieldOf = (name, label, input, hint = null) => field(label, input, {id: `import-${name}`, hint, error: true});
+const textField = ([name, label, hint, placeholder]) => fieldOf(name, label, element("input", {type: "text", name, placeholder, autocomplete: "off", spellcheck: "false", dir: "auto"}), hint);
+const choiceField = ([name, label, options]) => fieldOf(name, label, chooser(name, options));
 
 /** The form's fields; files of a way that is not chosen are disabled, so that they are not sent. */
 function fields(sizeWrong) {
   const groups = new Map(WAYS.map((way) => [way.name, element("fieldset", {class: "way", "aria-label": way.title}, ...way.files.map(([name, label, hint]) => {
-    const input = element("input", {type: "file"});
+    const input = element("input", {type: "file", name});
     input.addEventListener("change", () => sizeWrong(name, input.files[0]?.size > FILE_BYTES ? `${si(input.files[0].size, "B")} is more than the 16 MiB that a file may have.` : null));
-    return field(name, label, input, hint);
+    return fieldOf(name, label, input, hint);
   }))]));
   const choose = (chosen) => {
     for (const [name, group] of groups) {
@@ -54,12 +48,9 @@ function fields(sizeWrong) {
       group.disabled = name !== chosen;
     }
   };
-  const ways = element("fieldset", {class: "choices"}, element("legend", {}, "What is imported"), ...WAYS.map((way, i) => {
-    const input = element("input", {type: "radio", name: "way", value: way.name, checked: i === 0});
-    input.addEventListener("change", () => choose(way.name));
-    return element("label", {}, input, way.title);
-  }));
-  choose(WAYS[0].name);
+  const [first] = WAYS;
+  const ways = radios("What is imported", "way", WAYS.map(({name, title}) => [name, title]), first.name, choose);
+  choose(first.name);
   return [ways, ...groups.values(), element("div", {class: "import-texts"}, ...TEXTS.map(textField)),
     element("details", {class: "kernels"}, element("summary", {}, "Sizes and cache states"), element("div", {class: "import-texts"}, ...CHOICES.map(choiceField)))];
 }
@@ -76,11 +67,7 @@ function content(form) {
 function mark(form, name, message) {
   const input = [...form.elements].find((control) => control.name === name && control.id);
   if (!input) return null;
-  const place = form.querySelector(`#import-${name}-error`);
-  place.hidden = !message;
-  place.textContent = message ?? "";
-  if (message) input.setAttribute("aria-invalid", "true");
-  else input.removeAttribute("aria-invalid");
+  fault(input, message);
   if (message && input.closest("details")) input.closest("details").open = true;
   return input;
 }

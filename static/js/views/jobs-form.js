@@ -1,5 +1,6 @@
 // The form that starts a verification. One filled form is one job: its key goes with every sending of it, so that a double click or a retry starts no second one.
 import {send} from "../api.js";
+import {checkbox, errorPlace, field, radios, say} from "../controls.js";
 import {element} from "../dom.js";
 import {sentence, si} from "../format.js";
 import {button, notice, tokenForm} from "../parts.js";
@@ -18,21 +19,7 @@ export function fill(other) {
   sent = null;
 }
 
-const errorOf = (name) => element("p", {class: "error", id: `job-${name}-error`, hidden: true});
-
-function radios(legend, name, choices, chosen, changed) {
-  return element("fieldset", {class: "choices", "aria-describedby": `job-${name}-error`}, element("legend", {}, legend), ...choices.map(([value, text]) => {
-    const input = element("input", {type: "radio", name: `job-${name}`, value, checked: value === chosen});
-    input.addEventListener("change", () => changed(value));
-    return element("label", {}, input, text);
-  }));
-}
-
-function checkbox(text, checked, changed, attributes = {}) {
-  const input = element("input", {type: "checkbox", checked, ...attributes});
-  input.addEventListener("change", () => changed(input.checked));
-  return element("label", {}, input, text);
-}
+const errorOf = (name) => errorPlace(`job-${name}`);
 
 /** What is possible on a device, in words. */
 function possible(device, ready) {
@@ -48,8 +35,7 @@ function possible(device, ready) {
 }
 
 function deviceField(devices, ready) {
-  const select = element("select", {id: "job-device", "aria-describedby": "job-device-says job-device-error"},
-    element("option", {value: ""}, devices.length === 0 ? "no GPU is known" : `the first: ${devices[0].name}`), ...devices.map((device) => element("option", {value: device.id}, `${device.name} · ${device.id}`)));
+  const select = element("select", {}, element("option", {value: ""}, devices.length === 0 ? "no GPU is known" : `the first: ${devices[0].name}`), ...devices.map((device) => element("option", {value: device.id}, `${device.name} · ${device.id}`)));
   if (draft.device && !devices.some((device) => device.id === draft.device)) select.append(element("option", {value: draft.device}, `${draft.device} (not here now)`));
   select.value = draft.device;
   const says = element("div", {id: "job-device-says", class: "says"});
@@ -62,7 +48,10 @@ function deviceField(devices, ready) {
     sync();
   });
   sync();
-  return element("div", {class: "field"}, element("label", {for: "job-device"}, "GPU"), select, errorOf("device"), says);
+  const made = field("GPU", select, {id: "job-device", error: true});
+  made.append(says);
+  select.setAttribute("aria-describedby", `${says.id} job-device-error`);
+  return made;
 }
 
 /** One row: whether a kernel is measured, and what is predicted of it. */
@@ -103,8 +92,8 @@ function kernelsField(kernels) {
 }
 
 function noteField() {
-  const input = element("textarea", {id: "job-note", rows: "2", dir: "auto", "aria-describedby": "job-note-left job-note-error"}, draft.note);
-  const left = element("p", {class: "hint", id: "job-note-left"});
+  const input = element("textarea", {rows: "2", dir: "auto"}, draft.note);
+  const left = element("p", {class: "hint"});
   const sync = () => {
     const bytes = new TextEncoder().encode(draft.note).length;
     left.textContent = bytes > NOTE_BYTES * 0.75 ? `${bytes} of ${NOTE_BYTES} bytes` : "Why this run was made, for whoever reads it later.";
@@ -114,16 +103,14 @@ function noteField() {
     sync();
   });
   sync();
-  return element("div", {class: "field"}, element("label", {for: "job-note"}, "Note"), input, left, errorOf("note"));
+  return field("Note", input, {id: "job-note", hint: left, error: true});
 }
 
 /** Puts an error at the field that it names, or takes all away. */
 function mark(form, error) {
   const name = error ? fieldOf(error) : null;
   for (const place of form.querySelectorAll('.error[id^="job-"]')) {
-    const mine = place.id === `job-${name}-error`;
-    place.hidden = !mine;
-    place.textContent = mine ? sentence(error.message) : "";
+    say(place, place.id === `job-${name}-error` ? sentence(error.message) : null);
   }
   for (const input of form.querySelectorAll("[aria-invalid]")) input.removeAttribute("aria-invalid");
   if (name === null) return null;
@@ -178,7 +165,7 @@ export function jobForm({kernels, devices, ready, shell, started}) {
     checkbox("warm", draft.warm, (on) => { draft.warm = on; }), checkbox("cold", draft.cold, (on) => { draft.cold = on; }));
   const form = element("form", {class: "job-form", "aria-labelledby": "job-form-title", novalidate: true},
     deviceField(devices, ready),
-    element("div", {class: "field"}, radios("Sizes", "sizes", [["course", "course"], ["scaled", "scaled"]], draft.sizes, (value) => { draft.sizes = value; list.size(); }), element("p", {class: "hint"}, "Scaled: streams of at least eight times the L2."), errorOf("sizes")),
+    element("div", {class: "field"}, radios("Sizes", "job-sizes", [["course", "course"], ["scaled", "scaled"]], draft.sizes, (value) => { draft.sizes = value; list.size(); }, {"aria-describedby": "job-sizes-error"}), element("p", {class: "hint"}, "Scaled: streams of at least eight times the L2."), errorOf("sizes")),
     element("div", {class: "field"}, cache, errorOf("cache")),
     list.box,
     element("div", {class: "field"}, element("div", {class: "choices", role: "group", "aria-label": "How"},

@@ -1,5 +1,6 @@
 // The list of jobs, kept up to date while it is looked at. Rows stay the same elements, so that focus stays too.
 import {address, get} from "../api.js";
+import {chooser, field} from "../controls.js";
 import {element} from "../dom.js";
 import {NONE} from "../format.js";
 import {bdi, chip, empty, pager, runLink, scrolling} from "../parts.js";
@@ -156,8 +157,7 @@ export function jobList(state, context) {
 
 /** Chooses which states are listed. */
 export function stateFilter(state, changed) {
-  const select = element("select", {id: "job-state"}, element("option", {value: ""}, "all"), ...STATES.map((name) => element("option", {value: name}, name)));
-  select.value = state;
+  const select = chooser("state", [["", "all"], ...STATES.map((name) => [name, name])], state);
   select.addEventListener("change", () => changed(select.value));
-  return element("div", {class: "field"}, element("label", {for: "job-state"}, "State"), select);
+  return field("State", select, {id: "job-state"});
 }

@@ -1,9 +1,10 @@
 // Runs, #view=runs&device=…: every run by every filter of the API, in pages; from here to one run, to two of them on one chart, or to a comparison.
 import * as api from "../api.js";
+import {chooser, dayInput, field, suggested} from "../controls.js";
 import {element} from "../dom.js";
 import {sentence} from "../format.js";
 import {button, empty, notice} from "../parts.js";
-import {HISTORY_SOURCE, SIZES, SUITES, chooser, dayInput, deviceLabel, distinct, field, knownDevices, nothingYet, read, region, suggested, watch} from "./filters.js";
+import {HISTORY_SOURCE, SIZES, SUITES, deviceLabel, distinct, knownDevices, nothingYet, read, region, watch} from "./filters.js";
 import {exports} from "./runs-export.js";
 import {Selection} from "./runs-selection.js";
 import {table} from "./runs-table.js";

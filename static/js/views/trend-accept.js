@@ -1,8 +1,9 @@
 // Accepting a change: a run's note says that a row is meant to be as it is from this run on, and its trend's baseline begins anew there.
 import * as api from "../api.js";
+import {chooser, field} from "../controls.js";
 import {element} from "../dom.js";
 import {bdi, button, notice} from "../parts.js";
-import {UNKNOWN, chooser, field, momentText, nextDay} from "./filters.js";
+import {UNKNOWN, momentText, nextDay} from "./filters.js";
 import {refused} from "../refused.js";
 import {versionOf} from "./trend-words.js";
 

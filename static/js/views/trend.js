@@ -1,8 +1,9 @@
 // Trend, #view=trend&device=…&kernel=…&state=…&metric=…: one quantity of one row of one device over days, with its noise band.
 import * as api from "../api.js";
+import {chooser, dayInput, field, suggested} from "../controls.js";
 import {element, svgElement} from "../dom.js";
 import {bdi, button, definitions, empty, notice} from "../parts.js";
-import {SIZES, SOURCES, SUITES, anyRun, chooser, dayInput, deviceLabel, distinct, field, focusOn, foreign, foreignWords, knownDevices, nothingYet, read, region, suggested, watch} from "./filters.js";
+import {SIZES, SOURCES, SUITES, anyRun, deviceLabel, distinct, focusOn, foreign, foreignWords, knownDevices, nothingYet, read, region, watch} from "./filters.js";
 import {acceptForm, acceptedList} from "./trend-accept.js";
 import {SHAPES, trendChart} from "./trend-chart.js";
 import {trendKey, trendTable} from "./trend-table.js";
