@@ -74,6 +74,9 @@ export function local(text) {
   return new Date(text).toLocaleString(undefined, parts);
 }
 
+/** A moment in a line: UTC, and the reader's own clock with its zone where that is another. */
+export const momentText = (text) => (new Date(text).getTimezoneOffset() === 0 ? utc(text) : `${utc(text)} (${local(text)})`);
+
 // A few words for a mark, and the whole for a sentence.
 const FLAGS = {
   above_ceiling: "faster than the copy ceiling: a kernel that mostly reads or mostly writes may be",

@@ -1,7 +1,7 @@
 // What more than one view shows: notices, errors, marks, links to runs, figures.
 import {dropToken, hasToken, isToken, setToken} from "./api.js";
 import {element} from "./dom.js";
-import {NONE, sentence, sourceMark, utc, local} from "./format.js";
+import {NONE, momentText, sentence, sourceMark} from "./format.js";
 
 /** Text from data that may run in either direction, kept apart from what stands around it. */
 export const bdi = (text, attributes = {}) => element("bdi", {dir: "auto", ...attributes}, text);
@@ -32,11 +32,8 @@ export function runLink(shell, run, more = {}) {
   return made;
 }
 
-/** A moment: UTC, and the reader's own clock with its zone where that is another. */
-export function moment(text) {
-  if (!text) return element("span", {}, NONE);
-  return element("time", {datetime: text}, new Date(text).getTimezoneOffset() === 0 ? utc(text) : `${utc(text)} (${local(text)})`);
-}
+/** A moment by both clocks; a dash for one that is not known. */
+export const moment = (text) => (text ? element("time", {datetime: text}, momentText(text)) : element("span", {}, NONE));
 
 /** kind: "bad" for what went wrong, "info" for what is good to know, else something to mind. */
 export function notice(kind, ...children) {

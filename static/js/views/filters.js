@@ -1,7 +1,6 @@
 // What the views over many runs share: what their choosers offer and keep in the address, days of UTC, and which devices and drivers there are.
 import * as api from "../api.js";
 import {element} from "../dom.js";
-import {local, utc} from "../format.js";
 import {button, empty} from "../parts.js";
 import {refused} from "../refused.js";
 
@@ -18,9 +17,6 @@ export const dayNumber = (day) => Date.parse(`${day}T00:00:00Z`) / DAY_MS;
 export const dayText = (number) => new Date(number * DAY_MS).toISOString().slice(0, 10);
 export const nextDay = (day) => dayText(dayNumber(day) + 1);
 export const today = () => new Date().toISOString().slice(0, 10);
-
-/** A moment where only text can stand: UTC, and the reader's own clock with its zone where that is another. */
-export const momentText = (text) => (new Date(text).getTimezoneOffset() === 0 ? utc(text) : `${utc(text)} (${local(text)})`);
 
 /** Long ids are told by their beginning where their whole stands beside them or behind them. */
 export const shortId = (id) => (id.length > 16 ? `${id.slice(0, 12)}…` : id);

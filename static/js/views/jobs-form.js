@@ -2,9 +2,8 @@
 import {send} from "../api.js";
 import {checkbox, errorPlace, field, radios, say} from "../controls.js";
 import {element} from "../dom.js";
-import {sentence, si} from "../format.js";
+import {momentText, sentence, si} from "../format.js";
 import {button, notice, tokenForm} from "../parts.js";
-import {momentText} from "./filters.js";
 import {PREDICTIONS, age, bodyOf, countersTrouble, emptyDraft, fieldOf, newKey} from "./jobs-words.js";
 
 const NOTE_BYTES = 4096;

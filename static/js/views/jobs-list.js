@@ -2,9 +2,9 @@
 import {address, get} from "../api.js";
 import {chooser, field} from "../controls.js";
 import {element} from "../dom.js";
-import {NONE} from "../format.js";
+import {NONE, momentText} from "../format.js";
 import {bdi, chip, empty, pager, runLink, scrolling} from "../parts.js";
-import {dayNumber, dayText, momentText} from "./filters.js";
+import {dayNumber, dayText} from "./filters.js";
 import {CHIPS, STATES, age, isOpen, stateWord, what, who} from "./jobs-words.js";
 
 const PAGE = 20;

@@ -2,8 +2,9 @@
 import * as api from "../api.js";
 import {chooser, field} from "../controls.js";
 import {element} from "../dom.js";
+import {momentText} from "../format.js";
 import {bdi, button, notice} from "../parts.js";
-import {UNKNOWN, momentText, nextDay} from "./filters.js";
+import {UNKNOWN, nextDay} from "./filters.js";
 import {refused} from "../refused.js";
 import {versionOf} from "./trend-words.js";
 
