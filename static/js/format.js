@@ -17,18 +17,21 @@ export function fixed(value, decimals, unit = 1) {
   return isNumber(value) ? shifted(value, decimals, Math.round(Math.log10(unit))) : NONE;
 }
 
-const PREFIXES = [[18, "E"], [15, "P"], [12, "T"], [9, "G"], [6, "M"], [3, "k"], [0, ""], [-3, "m"], [-6, "µ"], [-9, "n"], [-12, "p"], [-15, "f"]].map(([power, prefix]) => [Number(`1e${power}`), prefix, power]);
+/** SI's prefixes from the largest on: [size, prefix, power of ten]. */
+export const PREFIXES = [[18, "E"], [15, "P"], [12, "T"], [9, "G"], [6, "M"], [3, "k"], [0, ""], [-3, "m"], [-6, "µ"], [-9, "n"], [-12, "p"], [-15, "f"]].map(([power, prefix]) => [Number(`1e${power}`), prefix, power]);
 
 const NBSP = "\u00a0"; // a number and its unit stand on one line
 const WHOLE = ["B", "FLOP"]; // what is counted has no thousandths: 1.95 mB is read as megabytes
+
+/** The prefix for a value that is printed in so many digits: from half of the last one below a prefix on, it would be printed as 1000 of the next smaller. */
+export const prefixFor = (value, digits) => PREFIXES.find(([size]) => Math.abs(value) >= (1 - 0.5 * 10 ** -digits) * size) ?? PREFIXES.at(-1);
 
 /** At least three significant digits with an SI prefix: 4.27 TB/s, 338.7 GFLOP/s. */
 export function si(value, unit) {
   if (!isNumber(value)) return NONE;
   if (value === 0) return `0${NBSP}${unit}`;
   if (WHOLE.includes(unit) && Math.abs(value) < 0.9995) return `${ratio(value)}${NBSP}${unit}`;
-  // 0.9995 and more of a prefix would be printed as 1000 of the one below
-  const [size, prefix, power] = PREFIXES.find(([size]) => Math.abs(value) >= 0.9995 * size) ?? PREFIXES.at(-1);
+  const [size, prefix, power] = prefixFor(value, 3);
   return `${shifted(value, Math.abs(value) >= 99.95 * size ? 1 : 2, power)}${NBSP}${prefix}${unit}`;
 }
 
@@ -53,7 +56,7 @@ export function ratio(value) {
 /** A tick of a logarithmic axis: 0.01, 1, 100, 10 G. */
 export function tick(value) {
   if (value < 1) return String(+value.toPrecision(1));
-  const [size, prefix] = PREFIXES.find(([size]) => value >= 0.9995 * size);
+  const [size, prefix] = prefixFor(value, 3);
   return `${+(value / size).toPrecision(3)}${prefix ? ` ${prefix}` : ""}`;
 }
 

@@ -1,5 +1,6 @@
 // The explorer's arithmetic: pure, no DOM, SI base units (flop, bytes, seconds, FLOP/s, B/s). The roofline is Williams, Waterman and Patterson's:
 // attainable = min(peak, intensity × bandwidth).
+import {PREFIXES} from "../format.js";
 
 /** Thresholds of a measured row's bound and advice, in gpu/record/derive.h under the same names; a test holds the two together. */
 export const LATENCY_PERCENT = 60;
@@ -45,7 +46,8 @@ export const isLatencyBound = (percentOfRoof) => percentOfRoof <= LATENCY_PERCEN
 /** Each byte used so many times before it leaves the chip: the same flop, fewer bytes. */
 export const reuse = ({flop, bytes}, times) => ({flop, bytes: bytes / times});
 
-const PREFIXES = {n: 1e-9, u: 1e-6, µ: 1e-6, μ: 1e-6, m: 1e-3, "": 1, k: 1e3, K: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15, E: 1e18, Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40};
+/** As they may be typed: SI's from nano on, some of them by another letter too, and those of powers of two. */
+const TYPED = {...Object.fromEntries(PREFIXES.filter(([, , power]) => power >= -9).map(([size, prefix]) => [prefix, size])), u: 1e-6, μ: 1e-6, K: 1e3, Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40};
 const LARGEST = 1e21; // as in the API's own ranges
 
 /** Quantities that can be typed in. units: as they may be written, the empty one last; small: prefixes below 1 make sense; zero: 0 is a value. */
@@ -68,10 +70,10 @@ export function read(text, kind) {
   const [, digits, rest] = found;
   if (rest.startsWith(",")) return wrong("a comma may part thousands or begin the fraction; use a point for the fraction and nothing for thousands.");
   const prefixes = kind.units.filter((unit) => rest.endsWith(unit)).map((unit) => rest.slice(0, rest.length - unit.length).trim());
-  const prefix = prefixes.find((name) => Object.hasOwn(PREFIXES, name));
+  const prefix = prefixes.find((name) => Object.hasOwn(TYPED, name));
   if (prefix === undefined) return wrong(`“${rest.slice(0, 40)}” is no unit of it.`);
-  if (PREFIXES[prefix] < 1 && !kind.small) return wrong(`“${prefix}” stands for a part of one${prefix === "m" ? "; mega is M" : ""}.`);
-  const value = Number(digits) * PREFIXES[prefix];
+  if (TYPED[prefix] < 1 && !kind.small) return wrong(`“${prefix}” stands for a part of one${prefix === "m" ? "; mega is M" : ""}.`);
+  const value = Number(digits) * TYPED[prefix];
   if (!Number.isFinite(value) || value > LARGEST) return wrong("that is more than any machine has.");
   if (value < 0 || (value === 0 && !kind.zero)) return wrong("it has to be above 0.");
   return {value};

@@ -2,7 +2,7 @@
 import {svgElement} from "../dom.js";
 import {areaY, axisX, axisY, dot, gridY, line, link, plot, ruleX} from "../vendor.js";
 import {dayNumber} from "./filters.js";
-import {exact, kindOf, prefixFor, verdict, versionOf} from "./trend-words.js";
+import {exact, kindOf, unitFor, verdict, versionOf} from "./trend-words.js";
 
 const DAY_MS = 86400000;
 const MARGIN = {top: 44, right: 14, bottom: 54, left: 66};
@@ -90,7 +90,7 @@ function ruleLabels(svg, rules, px, width) {
 
 function base(items, of, size) {
   const domain = domains(items);
-  const {size: scale, text: unit} = prefixFor(Math.max(...domain.y.map(Math.abs)), of);
+  const {size: scale, text: unit} = unitFor(Math.max(...domain.y.map(Math.abs)), of);
   const drawn = items.filter((item) => item.y !== null);
   const {rules, shortened} = versionRules(items);
   const pieces = bandPieces(items);

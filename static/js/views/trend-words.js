@@ -1,8 +1,7 @@
 // A trend's quantities and verdicts in words and digits.
-import {NONE} from "../format.js";
+import {NONE, prefixFor} from "../format.js";
 import {percent} from "./compare-words.js";
 
-const PREFIXES = [[18, "E"], [15, "P"], [12, "T"], [9, "G"], [6, "M"], [3, "k"], [0, ""], [-3, "m"], [-6, "µ"], [-9, "n"]].map(([power, prefix]) => [Number(`1e${power}`), prefix, power]);
 const DIGITS = 5; // a change of one part in a thousand is to be seen
 
 export const METRICS = {
@@ -22,10 +21,9 @@ export function quantity(metric, kind) {
   return metric === "value" && kind === "compute_ceiling" ? {...known, unit: "FLOP/s"} : known;
 }
 
-/** The prefix for values around this one: {size, power, text}. */
-export function prefixFor(value, {unit, prefixed}) {
-  const magnitude = Math.abs(value);
-  const [size, prefix, power] = !prefixed || magnitude === 0 ? [1, "", 0] : PREFIXES.find(([size]) => magnitude >= 0.999995 * size) ?? PREFIXES.at(-1);
+/** The unit, with its prefix, for values around this one: {size, power, text}. */
+export function unitFor(value, {unit, prefixed}) {
+  const [size, prefix, power] = !prefixed || value === 0 ? [1, "", 0] : prefixFor(value, DIGITS);
   return {size, power, text: `${prefix}${unit}`};
 }
 
@@ -41,7 +39,7 @@ function shifted(value, power) {
 /** Five significant digits with the unit; what has no prefix, with a fixed number of decimals. */
 export function exact(value, of) {
   if (value === null) return NONE;
-  const {power, text} = prefixFor(value, of);
+  const {power, text} = unitFor(value, of);
   if (!of.prefixed) return text === "" ? plain(value) : `${value.toFixed(2)} ${text}`;
   const number = value === 0 ? "0" : shifted(value, power);
   return `${number} ${text}`;
@@ -50,9 +48,9 @@ export function exact(value, of) {
 /** "46.598 to 47.731 µs": one unit for both where one prefix fits both. */
 export function range(low, high, of) {
   if (low === null || high === null) return NONE;
-  const unit = prefixFor(high, of);
+  const unit = unitFor(high, of);
   const [from, to] = [exact(low, of), exact(high, of)];
-  return unit.text !== "" && unit.text === prefixFor(low, of).text ? `${from.slice(0, -unit.text.length - 1)} to ${to}` : `${from} to ${to}`;
+  return unit.text !== "" && unit.text === unitFor(low, of).text ? `${from.slice(0, -unit.text.length - 1)} to ${to}` : `${from} to ${to}`;
 }
 
 /** A change of a value against what it was, in percent with its sign. */
