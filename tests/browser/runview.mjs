@@ -313,7 +313,7 @@ async function report(browser, daemon, ids, document) {
     assert.match(await page.locator("#predictions").innerText(), new RegExp(`${scored.right} of ${scored.scored} right`));
     const said = await page.locator("#predictions tbody tr").evaluateAll((all) => all.map((tr) => [...tr.children].map((td) => td.textContent)));
     assert.deepEqual(said.map((row) => row.at(-1)), scored.items.map((item) => (item.right ? "right" : "wrong")));
-    assert.deepEqual(said.map((row) => row[4]), scored.items.map((item) => item.dram_per_ask.toFixed(4)));
+    assert.deepEqual(said.map((row) => row.slice(1, 5)), scored.items.map((item) => [item.said, item.found, item.dram_per_ask.toFixed(4), item.state]));
     assert.equal(await page.locator("#ceilings tbody tr").count(), document.ceilings.length);
     const environment = await page.locator("#environment-section").innerText();
     for (const part of [document.device.uuid, document.environment.kernel_release, document.environment.build, "700 W"]) assert.ok(environment.replaceAll("\n", "").replaceAll("\u00a0", " ").includes(part), part);
@@ -329,6 +329,21 @@ async function report(browser, daemon, ids, document) {
     assert.equal(await page.locator("#transcript pre").textContent(), (await daemon.ask("GET", `/api/v1/jobs/${document.job}/transcript`)).text);
     assert.equal(asked(), 1);
     assert.deepEqual(await axe(page), []);
+    await done();
+  });
+  await test("a prediction that could not be scored says why, in the same words at the run and at its job", async () => {
+    const job = await submit(daemon, {suite: "verify", counters: false, predictions: {vector_add: "near", matmul_naive: "above"}});
+    const scored = (await daemon.ask("GET", `/api/v1/runs/${job.run}/predictions`)).json;
+    assert.deepEqual([scored.scored, scored.predicted, scored.items[0].right], [0, 2, null]);
+    const {page, done} = await open(browser);
+    for (const [fragment, place] of [[`run=${job.run}`, "#predictions"], [`view=jobs&job=${job.id}`, "#jobs .predictions"]]) {
+      await page.goto(`${daemon.url}/#${fragment}`);
+      await page.locator(`${place} tbody tr`).first().waitFor();
+      assert.match(await page.locator(`${place} p`).first().innerText(), /^0 of 0 right; 2 could not be scored\.$/);
+      const rows = await page.locator(`${place} tbody tr`).evaluateAll((all) => all.map((tr) => [...tr.children].slice(1).map((cell) => cell.textContent)));
+      assert.deepEqual(rows, scored.items.map((item) => [item.said, "–", "–", item.state, `not scored ${item.why.right}`]));
+      assert.deepEqual(await axe(page), []);
+    }
     await done();
   });
   await test("a note is read and written; one that somebody else wrote meanwhile is not lost", async () => {

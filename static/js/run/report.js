@@ -3,6 +3,7 @@ import * as api from "../api.js";
 import {element} from "../dom.js";
 import {NONE, ceilingName, clockReason, fixed, flag, percent, si, withUnit} from "../format.js";
 import {button, definitions, download, scrolling} from "../parts.js";
+import {predictionScores} from "../predictions.js";
 import {refused} from "../refused.js";
 
 /** A line of a list: [name, text], or [name, null, why] where it is not known. */
@@ -168,13 +169,7 @@ export function transcript(run, shell) {
 export function predictions(run, found) {
   if (!found || found.predicted === 0) return null;
   const title = (id) => run.kernels.find((row) => row.kernel === id)?.title ?? id;
-  const words = {above: "above ask", near: "near ask", below: "below ask"};
-  const result = (item) => (item.right === null ? item.why?.right ?? item.why?.found ?? "not scored" : item.right ? "right" : "wrong");
-  const rows = found.items.map((item) => element("tr", {}, element("th", {scope: "row", dir: "auto"}, title(item.kernel)), cell(item.state, true), cell(words[item.said] ?? item.said, true), cell(words[item.found] ?? item.why?.found ?? NONE, true),
-    cell(fixed(item.dram_per_ask, 4)), element("td", {class: "words"}, element("span", {class: `chip ${item.right === true ? "good" : item.right === false ? "bad" : ""}`}, result(item)))));
-  const worst = found.most_wrong.length === 0 ? "" : ` Furthest off: ${found.most_wrong.map(title).join(", ")}.`;
-  return section("predictions", "Predictions", element("p", {}, `${found.right} of ${found.scored} right${found.scored < found.predicted ? `, ${found.predicted - found.scored} not scored` : ""}.${worst} Near is 0.85 to 1.15 of the bytes asked for.`),
-    scrolling("Table of predictions", grid([["kernel", true], ["cache", true], ["said", true], ["found", true], ["DRAM/ask"], ["result", true]], rows, "Said before the measurement, scored after it")));
+  return section("predictions", "Predictions", ...predictionScores(found, title), element("p", {class: "reason"}, "Said before the measurement, scored after it."));
 }
 
 /** The run as data. The page asks for it itself: a plain link would go without the token. */

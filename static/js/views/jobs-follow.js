@@ -1,8 +1,9 @@
 // One job, followed to its end: where it is, what became of it, and what to do then.
 import {get, getTagged, getText, run as getRun, seconds, send} from "../api.js";
 import {element} from "../dom.js";
-import {NONE, ratio, sentence, si} from "../format.js";
-import {bdi, button, chip, definitions, moment, notice, runLink, scrolling} from "../parts.js";
+import {ratio, sentence, si} from "../format.js";
+import {bdi, button, chip, definitions, moment, notice, runLink} from "../parts.js";
+import {predictionScores} from "../predictions.js";
 import {reasonsInWords} from "../outcome.js";
 import {refused} from "../refused.js";
 import {CHIPS, countersTrouble, isOpen, progressWords, stateWord, what, who} from "./jobs-words.js";
@@ -65,18 +66,6 @@ function facts(job, names, all) {
   ]);
 }
 
-/** What was predicted of the run, and what came. */
-function predictions(found, titles) {
-  const verdict = (item) => (item.right === null ? chip("not scored", null, item.why.right) : item.right ? chip("right", "good") : chip("wrong", "bad"));
-  const row = (item) => element("tr", {}, element("th", {scope: "row"}, titles.get(item.kernel) ?? item.kernel, element("span", {class: "narrow-state"}, item.state)), element("td", {class: "words"}, item.said), element("td", {class: "words"}, item.found ?? NONE),
-    element("td", {}, item.dram_per_ask === null ? NONE : item.dram_per_ask.toFixed(4)), element("td", {class: "words"}, item.state), element("td", {class: "words"}, verdict(item), ...(item.right === null ? [` ${item.why.right}`] : [])));
-  const most = found.most_wrong.map((kernel) => titles.get(kernel) ?? kernel);
-  return element("section", {class: "predictions"}, element("h3", {}, "Predictions"),
-    element("p", {}, `${found.right} of ${found.scored} right${found.scored < found.predicted ? `; ${found.predicted - found.scored} could not be scored` : ""}.${most.length > 0 ? ` Furthest off: ${most.join(" and ")}.` : ""}`),
-    scrolling("Predictions", element("table", {}, element("caption", {}, element("span", {}, "DRAM over asked bytes; near is 0.85 to 1.15")),
-      element("thead", {}, element("tr", {}, ...["kernel", "said", "found", "DRAM/ask", "cache", ""].map((text, i) => element(text ? "th" : "td", text ? {scope: "col", class: i === 3 ? null : "words"} : {}, text)))), element("tbody", {}, ...found.items.map(row)))));
-}
-
 /** What a run's counters or its outcome leave to do; nothing when all is well. */
 function shortcomings(run) {
   const made = [];
@@ -98,7 +87,8 @@ async function doneParts(job, titles, shell) {
   const found = `Copy ${si(copy?.value, "B/s")}, FMA ${si(fma?.value, "FLOP/s")}, ridge ${ratio(run.ridge_flop_per_byte)} FLOP/B`;
   return [notice("good", element("p", {}, "Done: ", runLink(shell, run)), element("p", {}, `${found}.`)), ...shortcomings(run),
     element("p", {class: "buttons"}, element("a", {class: "button", href: shell.link("run", {run: run.id})}, "Show the roofline")),
-    disclosure(`Table of run ${run.id} as text, ${cache} cache`, `/api/v1/runs/${encodeURIComponent(run.id)}/table?state=${cache}`, "It has no rows.", shell.signal), said ? predictions(said, titles) : null].filter(Boolean);
+    disclosure(`Table of run ${run.id} as text, ${cache} cache`, `/api/v1/runs/${encodeURIComponent(run.id)}/table?state=${cache}`, "It has no rows.", shell.signal),
+    said ? element("section", {class: "predictions"}, element("h3", {}, "Predictions"), ...predictionScores(said, (kernel) => titles.get(kernel) ?? kernel, {narrow: true})) : null].filter(Boolean);
 }
 
 function badParts(job, anew) {

@@ -1,0 +1,26 @@
+// How the predictions of a job came out: the same words and table at the job and at its run.
+import {element} from "./dom.js";
+import {NONE, fixed} from "./format.js";
+import {chip, scrolling} from "./parts.js";
+
+const HEADS = ["kernel", "said", "found", "DRAM/ask", "cache"];
+
+function result(item) {
+  if (item.right !== null) return [item.right ? chip("right", "good") : chip("wrong", "bad")];
+  return [chip("not scored"), ` ${item.why.right}`];
+}
+
+/**
+ * found: of GET /api/v1/runs/{id}/predictions; title(kernel): its name in words; narrow: the cache state stands below the kernel too, for a page that has no room for its column. Gives
+ * the score in a sentence and the table in its region.
+ */
+export function predictionScores(found, title, {narrow = false} = {}) {
+  const words = (...children) => element("td", {class: "words"}, ...children);
+  const row = (item) => element("tr", {}, element("th", {scope: "row", dir: "auto"}, title(item.kernel), narrow ? element("span", {class: "narrow-state"}, item.state) : null), words(item.said), words(item.found ?? NONE),
+    element("td", {}, fixed(item.dram_per_ask, 4)), words(item.state), words(...result(item)));
+  const left = found.predicted - found.scored;
+  const furthest = found.most_wrong.length === 0 ? "" : ` Furthest off: ${found.most_wrong.map(title).join(" and ")}.`;
+  return [element("p", {}, `${found.right} of ${found.scored} right${left > 0 ? `; ${left} could not be scored` : ""}.${furthest}`),
+    scrolling("Table of predictions", element("table", {}, element("caption", {}, element("span", {}, "DRAM over asked bytes; near is 0.85 to 1.15")),
+      element("thead", {}, element("tr", {}, ...HEADS.map((text) => element("th", {scope: "col", class: text === "DRAM/ask" ? null : "words"}, text)), element("th", {scope: "col", class: "words"}, element("span", {class: "visually-hidden"}, "result")))), element("tbody", {}, ...found.items.map(row))))];
+}
