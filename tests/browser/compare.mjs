@@ -13,7 +13,7 @@ const WORDS = {slower: "slower", faster: "faster", same: "same", ambiguous: "amb
 const parameters = (href) => Object.fromEntries(new URLSearchParams(href.slice(href.indexOf("#") + 1)));
 const percent = (ratio) => {
   const digits = Math.abs(100 * (ratio - 1)).toFixed(2);
-  return `${Number(digits) === 0 ? "" : ratio > 1 ? "+" : "−"}${digits} %`;
+  return `${Number(digits) === 0 ? "" : ratio > 1 ? "+" : "−"}${digits}\u00a0%`;
 };
 
 async function asked(daemon, query) {
@@ -167,7 +167,7 @@ async function chosen(browser, daemon, past) {
     await page.route(/\/api\/v1\/compare\?/, (route) => route.fulfill({json: answer}));
     await visit(page, daemon, query);
     const text = await page.locator(".compare-place").innerText();
-    for (const part of ["The machine as a whole is slower: +3.12 %, between +2.90 % and +3.31 %", "21 of 22"]) assert.ok(text.includes(part), part);
+    for (const part of ["The machine as a whole is slower: +3.12\u00a0%, between +2.90\u00a0% and +3.31\u00a0%", "21 of 22"]) assert.ok(text.includes(part), part);
     assert.ok(text.indexOf("The machine as a whole") < text.indexOf("Rows"));
     const shown = (await rows(page)).at(-1);
     assert.deepEqual([shown.kernel, shown.verdict, shown.change, shown.range], ["<img src=x onerror=alert(1)>", "not in base", "–", "base has no such row"]);

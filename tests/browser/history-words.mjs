@@ -14,12 +14,18 @@ async function foreignWordsTests() {
 }
 
 async function figureTests() {
-  const {exact, quantity} = await import(pathToFileURL(join(dirname(process.env.RL_README), "static/js/views/trend-words.js")));
+  const {change, exact, quantity, range} = await import(pathToFileURL(join(dirname(process.env.RL_README), "static/js/views/trend-words.js")));
+  await test("in a trend no line parts a number from its unit; what has none has no space", () => {
+    const [time, percent, ratio] = ["time_s", "percent_of_ceiling", "dram_per_ask"].map((metric) => quantity(metric, "kernel"));
+    assert.deepEqual([exact(4.6598e-5, time), exact(0, time), exact(87.125, percent), exact(1.00341, ratio), exact(null, time)], ["46.598\u00a0µs", "0\u00a0s", "87.13\u00a0%", "1.0034", "–"]);
+    assert.deepEqual([range(4.6598e-5, 4.7731e-5, time), range(9.9e-4, 1.1e-3, time), range(80, 90, percent)], ["46.598 to 47.731\u00a0µs", "990.00\u00a0µs to 1.1000\u00a0ms", "80.00 to 90.00\u00a0%"]);
+    assert.deepEqual([change(1.05, 1), change(0.9, 1), change(1, 1), change(null, 1)], ["+5.00\u00a0%", "−10.00\u00a0%", "0.00\u00a0%", "–"]);
+  });
   await test("a trend's figures are rounded once, from the number itself", () => {
     // each value lies half of the last digit between two; divided by 1e-6 first, a third of them would fall to the other side (2026-11-30)
     for (let digits = 100005; digits < 1000000; digits += 10) {
       const value = Number(`${digits}e-10`);
-      assert.equal(exact(value, quantity("time_s", "kernel")), `${(Number(`${value.toExponential(4)}`.replace(/e.*/, "")) * 10).toPrecision(5)} µs`, String(value));
+      assert.equal(exact(value, quantity("time_s", "kernel")), `${(Number(`${value.toExponential(4)}`.replace(/e.*/, "")) * 10).toPrecision(5)}\u00a0µs`, String(value));
     }
   });
 }

@@ -238,9 +238,9 @@ async function runsTests(browser, daemon, past) {
 
 const SCALE = {s: 1, ms: 1e-3, "µs": 1e-6, ns: 1e-9, "TB/s": 1e12, "GB/s": 1e9, B: 1, kB: 1e3, MB: 1e6, GB: 1e9, "%": 1};
 
-/** A text with its unit is the value, to half of its last digit. */
+/** A text with its unit, which no line parts from it, is the value, to half of its last digit. */
 function same(text, value, unit = null) {
-  const [, digits, own] = /^([\d.]+)(?: (\S+))?$/.exec(text) ?? assert.fail(`${text} is no figure`);
+  const [, digits, own] = /^([\d.]+)(?:\u00a0(\S+))?$/.exec(text) ?? assert.fail(`${text} is no figure`);
   const scale = SCALE[own ?? unit] ?? 1;
   const last = 10 ** -(digits.split(".")[1]?.length ?? 0);
   assert.ok(Math.abs(Number(digits) * scale - value) <= last * scale * 0.5000001, `${text} is not ${value}`);
@@ -266,7 +266,7 @@ async function checkTable(page, points) {
     if (point.min !== point.max) sameRange(shown[4], point.min, point.max);
     if (point.band === null) assert.equal(shown[6], "–");
     else sameRange(shown[6], point.band.low, point.band.high);
-    if (point.band) assert.equal(Number(shown[7].replace("−", "-").replace(" %", "")).toFixed(2), (100 * (point.median / point.band.median - 1)).toFixed(2).replace("-0.00", "0.00"));
+    if (point.band) assert.equal(Number(shown[7].replace("−", "-").replace("\u00a0%", "")).toFixed(2), (100 * (point.median / point.band.median - 1)).toFixed(2).replace("-0.00", "0.00"));
     if (point.band === null) assert.ok(shown[8].includes(point.why.band), shown[8]);
     assert.deepEqual(parameters(row.run), {run: point.newest_run});
   });
@@ -289,7 +289,7 @@ async function checkChart(page, points) {
     const wanted = pa + (point.median / (SCALE[drawn.unit] ?? 1) - a) * slope;
     assert.ok(Math.abs(mark.y - wanted) < 0.6, `${point.day}: ${mark.y} is not ${wanted}`);
     assert.ok(plain(mark.label).includes(`${point.day} UTC`), mark.label);
-    same(/: ([\d.]+ ?\S*), \d+ run/.exec(mark.label)[1].trim(), point.median);
+    same(/: ([\d.]+\u00a0?\S*), \d+ run/.exec(mark.label)[1].trim(), point.median);
     if (i > 0) assert.ok(mark.x >= drawn.marks[i - 1].x);
   });
   assert.ok(!/NaN|Infinity|undefined/.test(drawn.svg));

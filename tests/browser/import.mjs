@@ -109,7 +109,7 @@ async function refusing(browser, daemon) {
     await page.getByLabel("Timings", {exact: true}).setInputFiles(data("timings.jsonl"));
     await press(page).click();
     await page.locator("#import progress").waitFor();
-    assert.match(await page.locator("#import .phase").innerText(), /Sending: \d+ %|being read/);
+    assert.match(await page.locator("#import .phase").innerText(), /Sending: \d+\u00a0%|being read/);
     assert.deepEqual(await axe(page), []);
     await page.getByRole("button", {name: "Stop"}).click();
     await page.getByText("Stopped. Nothing was stored.").waitFor();

@@ -51,7 +51,7 @@ async function words() {
     assert.deepEqual(body, {...plain, cache: ["warm"], on_interrupt: "retry", device: "GPU-1", kernels: ["a", "c"], note: "x", predictions: {a: "near"}}); // b is left out, and so is what was said of it
     assert.deepEqual(module.bodyOf(module.draftOf(body, kernels), kernels), body);
     const now = Date.parse("2026-01-02T00:00:00Z");
-    assert.deepEqual(["2026-01-02T00:00:01Z", "2026-01-01T23:59:30Z", "2026-01-01T23:58:30Z", "2026-01-01T21:00:00Z", "2025-12-30T00:00:00Z"].map((text) => module.age(text, now)), ["now", "30 s ago", "1 min ago", "3 h ago", "3 d ago"]);
+    assert.deepEqual(["2026-01-02T00:00:01Z", "2026-01-01T23:59:30Z", "2026-01-01T23:58:30Z", "2026-01-01T21:00:00Z", "2025-12-30T00:00:00Z"].map((text) => module.age(text, now)), ["now", "30\u00a0s ago", "1\u00a0min ago", "3\u00a0h ago", "3\u00a0d ago"]);
     assert.notEqual(module.newKey(), module.newKey());
     assert.match(module.newKey(), /^[\x20-\x7e]{1,128}$/);
   });
@@ -276,9 +276,9 @@ async function failing(browser) {
     await look(page, daemon);
     await press(page).click();
     await page.getByText("too_many_jobs").waitFor();
-    await page.getByText(/The daemon asks to wait \d+ s/).waitFor();
+    await page.getByText(/The daemon asks to wait \d+\u00a0s/).waitFor();
     assert.equal(await press(page).getAttribute("aria-disabled"), "true");
-    const left = async () => Number(/in (\d+) s/.exec(await press(page).textContent())[1]);
+    const left = async () => Number(/in (\d+)\u00a0s/.exec(await press(page).textContent())[1]);
     const first = await left();
     await until("less to wait", async () => (await left()) < first);
     assert.equal((await jobs(daemon)).length, 32);

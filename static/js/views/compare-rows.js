@@ -5,11 +5,11 @@ import {NONE, si} from "../format.js";
 import {bdi, button, chip} from "../parts.js";
 import {watch} from "./filters.js";
 import {axis, interval, mark, scaleOf} from "./compare-interval.js";
-import {BYTES, CAUSES, TIME, percent} from "./compare-words.js";
+import {BYTES, CAUSES, TIME, changeOf} from "./compare-words.js";
 
 const ORDERS = [["", "regressions first"], ["ratio", "slowest first"], ["fastest", "fastest first"], ["name", "by kernel"]];
 
-const range = ({low, high}) => (low === null || high === null ? null : `${percent(low)} to ${percent(high)}`);
+const range = ({low, high}) => (low === null || high === null ? null : `${changeOf(low)} to ${changeOf(high)}`);
 
 /** A verdict's shape and word; null where the API gives none, with its reason. */
 function verdict(name, why) {
@@ -20,7 +20,7 @@ function verdict(name, why) {
 
 function numbers(measure) {
   if (measure.ratio === null) return element("div", {class: "numbers"}, element("strong", {}, NONE), element("span", {class: "second"}, measure.why.ratio));
-  return element("div", {class: "numbers"}, element("strong", {}, percent(measure.ratio)), element("span", {class: "second"}, range(measure.interval) ?? measure.interval.why.low ?? "no interval"));
+  return element("div", {class: "numbers"}, element("strong", {}, changeOf(measure.ratio)), element("span", {class: "second"}, range(measure.interval) ?? measure.interval.why.low ?? "no interval"));
 }
 
 const value = (measure, side, unit) => (measure[side] === null ? NONE : si(measure[side], unit));
@@ -56,7 +56,7 @@ function rowOf(row, {titles, scale, change, trend}) {
     element("div", {class: "row-verdict"}, verdict(row.time_verdict, row.why.time_verdict), row.cause && row.cause !== "none_found" ? element("span", {class: "second"}, `cause: ${CAUSES[row.cause]}`) : null),
     interval(row.time_s, scale, TIME[row.time_verdict]?.shape ?? "circle", change), numbers(row.time_s),
     element("div", {class: "row-values"}, `${value(row.time_s, "base", "s")} → ${value(row.time_s, "head", "s")}`,
-      element("span", {class: "second"}, bytes ? chip(bytes.word, bytes.kind) : element("span", {title: row.why.bytes_verdict}, "bytes not judged"), row.dram_bytes.ratio === null ? "" : ` ${percent(row.dram_bytes.ratio)}`)),
+      element("span", {class: "second"}, bytes ? chip(bytes.word, bytes.kind) : element("span", {title: row.why.bytes_verdict}, "bytes not judged"), row.dram_bytes.ratio === null ? "" : ` ${changeOf(row.dram_bytes.ratio)}`)),
     told.lines);
 }
 

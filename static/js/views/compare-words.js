@@ -1,4 +1,6 @@
 // Verdicts, causes and fields of a comparison in words.
+import {withUnit} from "../format.js";
+
 export const TIME = {
   slower: {word: "slower", kind: "bad", shape: "up"},
   faster: {word: "faster", kind: "good", shape: "down"},
@@ -33,10 +35,10 @@ const FIELDS = {
 export const fieldName = (field) => FIELDS[field] ?? field.replaceAll("_", " ");
 
 /** "+1.04 %" of a ratio, four digits as the API's sentences have them at most. */
-export function percent(ratio) {
+export function changeOf(ratio) {
   const value = 100 * (ratio - 1);
   const digits = Math.abs(value).toFixed(2);
-  return `${Number(digits) === 0 ? "" : value > 0 ? "+" : "−"}${digits} %`;
+  return withUnit(`${Number(digits) === 0 ? "" : value > 0 ? "+" : "−"}${digits}`, "%");
 }
 
 /** A side as the API names it, in words. */

@@ -1,10 +1,11 @@
 // Comparison, #view=compare&base=…&head=…&device=…: whether head differs from base, regressions first, each verdict with its reason.
 import * as api from "../api.js";
 import {element} from "../dom.js";
+import {percent} from "../format.js";
 import {bdi, notice} from "../parts.js";
 import {comparedRows} from "./compare-rows.js";
 import {sides, sidesForm, versionsOf} from "./compare-sides.js";
-import {OUTCOMES, command, fieldName, percent, sideWords} from "./compare-words.js";
+import {OUTCOMES, changeOf, command, fieldName, sideWords} from "./compare-words.js";
 import {anyRun, knownDevices, nothingYet, read, region} from "./filters.js";
 
 export const css = "/css/history.css";
@@ -29,14 +30,14 @@ function reservations(answer) {
 
 function machine({machine: said}) {
   if (said.time_verdict === null) return null;
-  return notice(said.time_verdict === "slower" ? "bad" : "good", element("p", {}, element("strong", {}, `The machine as a whole is ${said.time_verdict}: `), `${percent(said.ratio)}, between ${percent(said.low)} and ${percent(said.high)}; ${said.rows_together} of ${said.rows} rows and ceilings moved together.`), element("p", {}, said.sentence));
+  return notice(said.time_verdict === "slower" ? "bad" : "good", element("p", {}, element("strong", {}, `The machine as a whole is ${said.time_verdict}: `), `${changeOf(said.ratio)}, between ${changeOf(said.low)} and ${changeOf(said.high)}; ${said.rows_together} of ${said.rows} rows and ceilings moved together.`), element("p", {}, said.sentence));
 }
 
 function explained(answer) {
   const {rules} = answer;
   return element("details", {class: "rules"}, element("summary", {}, "How it is judged, and what ambiguous means"),
     element("p", {}, rules.sentence),
-    element("p", {}, "The shaded band is ±", `${(100 * rules.change).toFixed(0)} %: a change inside of it is none. The barred line is the interval that the true ratio lies in; the two thin lines below it are the middle halves of base's runs (upper) and of head's (lower), against base's median. `, element("strong", {}, "Ambiguous"),
+    element("p", {}, `The shaded band is ±${percent(100 * rules.change, 0)}: a change inside of it is none. The barred line is the interval that the true ratio lies in; the two thin lines below it are the middle halves of base's runs (upper) and of head's (lower), against base's median. `, element("strong", {}, "Ambiguous"),
       " is neither good nor bad news: the interval is too wide, or lies across the band's edge, so that a change can neither be shown nor be ruled out. More runs a side narrow it: ",
       `${rules.rank_runs_min} are the least for a test of their own; with fewer, the spread of the device's history is used, if it has ${rules.history_min} runs.`));
 }

@@ -2,13 +2,14 @@
 import {upload} from "../api.js";
 import {chooser, fault, field, radios} from "../controls.js";
 import {element} from "../dom.js";
-import {sentence, si} from "../format.js";
+import {percent, sentence, si, withUnit} from "../format.js";
 import {reasonsInWords} from "../outcome.js";
 import {bdi, button, definitions, notice, problem, runLink, tokenForm} from "../parts.js";
 
 export const css = "/css/jobs.css";
 
 const FILE_BYTES = 16 * 1024 * 1024;
+const LIMIT = withUnit(FILE_BYTES / 1024 / 1024, "MiB");
 
 /** Ways to import, each with its files. */
 const WAYS = [
@@ -39,7 +40,7 @@ const choiceField = ([name, label, options]) => fieldOf(name, label, chooser(nam
 function fields(sizeWrong) {
   const groups = new Map(WAYS.map((way) => [way.name, element("fieldset", {class: "way", "aria-label": way.title}, ...way.files.map(([name, label, hint]) => {
     const input = element("input", {type: "file", name});
-    input.addEventListener("change", () => sizeWrong(name, input.files[0]?.size > FILE_BYTES ? `${si(input.files[0].size, "B")} is more than the 16 MiB that a file may have.` : null));
+    input.addEventListener("change", () => sizeWrong(name, input.files[0]?.size > FILE_BYTES ? `${si(input.files[0].size, "B")} is more than the ${LIMIT} that a file may have.` : null));
     return fieldOf(name, label, input, hint);
   }))]));
   const choose = (chosen) => {
@@ -91,7 +92,7 @@ function result(run, isNew, shell) {
 
 function refusal(error, again) {
   const box = problem(error);
-  if (Number.isInteger(error.retryAfter)) box.append(element("p", {}, `The daemon asks to wait ${error.retryAfter} s.`));
+  if (Number.isInteger(error.retryAfter)) box.append(element("p", {}, `The daemon asks to wait ${withUnit(error.retryAfter, "s")}.`));
   if (error.status === 401 || error.status === 403) box.append(element("p", {}, "With a token that may submit, it is sent again; the token is kept until this tab is closed:"), tokenForm(again));
   return box;
 }
@@ -105,7 +106,7 @@ function sender(form, submit, said, shell) {
   const told = (share) => {
     if (share < 1) bar.value = share;
     else bar.removeAttribute("value");
-    const text = share < 1 ? `Sending: ${Math.floor(100 * share)} %` : "Sent. The files are being read, which may take half a minute.";
+    const text = share < 1 ? `Sending: ${percent(Math.floor(100 * share), 0)}` : "Sent. The files are being read, which may take half a minute.";
     if (phase.textContent !== text) phase.textContent = text;
   };
   const go = async () => {
@@ -144,7 +145,7 @@ function help() {
     command("Lines of a timings file", '{"kernel": "mine", "ms": 1.5, "flop": 1000, "ask_bytes": 4000}\n{"ceiling": "dram_copy", "byte_per_s": 2.0e12}'),
     element("p", {}, "The same, by the measuring program itself:"),
     command("Commands of the measuring program", "roofline-measure --json > times.jsonl\nroofline-measure --record recording.jsonl"),
-    element("p", {class: "reason"}, "A file may have 16 MiB. The bytes of a launch under the profiler are those of cold caches, unless it was told otherwise."));
+    element("p", {class: "reason"}, `A file may have ${LIMIT}. The bytes of a launch under the profiler are those of cold caches, unless it was told otherwise.`));
 }
 
 export async function show(root, _params, shell) {

@@ -2,7 +2,7 @@
 import {send} from "../api.js";
 import {checkbox, errorPlace, field, radios, say} from "../controls.js";
 import {element} from "../dom.js";
-import {momentText, sentence, si} from "../format.js";
+import {momentText, sentence, si, withUnit} from "../format.js";
 import {button, notice, tokenForm} from "../parts.js";
 import {PREDICTIONS, age, bodyOf, countersTrouble, emptyDraft, fieldOf, newKey} from "./jobs-words.js";
 
@@ -125,7 +125,7 @@ function mark(form, error) {
 function refusal(error, again) {
   const children = [element("p", {}, sentence(error.message)), error.nextAction ? element("p", {}, sentence(error.nextAction)) : null];
   if (error.status === 0) children.push(element("p", {}, "Sending it again is safe: it stays one job."));
-  if (Number.isInteger(error.retryAfter)) children.push(element("p", {class: "wait"}, `The daemon asks to wait ${error.retryAfter} s.`));
+  if (Number.isInteger(error.retryAfter)) children.push(element("p", {class: "wait"}, `The daemon asks to wait ${withUnit(error.retryAfter, "s")}.`));
   if (error.status === 401 || error.status === 403) children.push(element("p", {}, "With a token that may submit, it is sent again; the token is kept until this tab is closed:"), tokenForm(again));
   children.push(error.code ? element("p", {class: "code"}, error.code) : null);
   return notice("bad", ...children.filter(Boolean));
@@ -138,7 +138,7 @@ function holdBack(submit, seconds, signal, over) {
     if (signal.aborted) return;
     const left = Math.ceil((until - Date.now()) / 1000);
     if (left <= 0) over();
-    submit.textContent = left > 0 ? `Start verification (in ${left} s)` : "Start verification";
+    submit.textContent = left > 0 ? `Start verification (in ${withUnit(left, "s")})` : "Start verification";
     if (left > 0) setTimeout(tick, 250);
   };
   tick();

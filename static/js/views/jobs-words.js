@@ -1,5 +1,5 @@
 // What is said of jobs: pure, no DOM.
-import {ceilingName} from "../format.js";
+import {ceilingName, withUnit} from "../format.js";
 
 export const STATES = ["queued", "running", "done", "failed", "cancelled", "interrupted"];
 export const OPEN = ["queued", "running"];
@@ -40,8 +40,8 @@ export function who(principal) {
 export function age(text, now = Date.now()) {
   const seconds = Math.round((now - Date.parse(text)) / 1000);
   if (seconds < 2) return "now";
-  for (const [size, unit] of [[86400, "d"], [3600, "h"], [60, "min"]]) if (seconds >= size) return `${Math.floor(seconds / size)} ${unit} ago`;
-  return `${seconds} s ago`;
+  for (const [size, unit] of [[86400, "d"], [3600, "h"], [60, "min"]]) if (seconds >= size) return `${withUnit(Math.floor(seconds / size), unit)} ago`;
+  return `${withUnit(seconds, "s")} ago`;
 }
 
 /** What a job measures, in a few words. all: how many kernels the suite has. */

@@ -1,6 +1,6 @@
 // A trend's quantities and verdicts in words and digits.
-import {NONE, prefixFor} from "../format.js";
-import {percent} from "./compare-words.js";
+import {NONE, prefixFor, withUnit} from "../format.js";
+import {changeOf} from "./compare-words.js";
 
 const DIGITS = 5; // a change of one part in a thousand is to be seen
 
@@ -40,9 +40,8 @@ function shifted(value, power) {
 export function exact(value, of) {
   if (value === null) return NONE;
   const {power, text} = unitFor(value, of);
-  if (!of.prefixed) return text === "" ? plain(value) : `${value.toFixed(2)} ${text}`;
-  const number = value === 0 ? "0" : shifted(value, power);
-  return `${number} ${text}`;
+  if (!of.prefixed) return text === "" ? plain(value) : withUnit(value.toFixed(2), text);
+  return withUnit(value === 0 ? "0" : shifted(value, power), text);
 }
 
 /** "46.598 to 47.731 µs": one unit for both where one prefix fits both. */
@@ -54,7 +53,7 @@ export function range(low, high, of) {
 }
 
 /** A change of a value against what it was, in percent with its sign. */
-export const change = (value, before) => (value === null || !before ? NONE : percent(value / before));
+export const change = (value, before) => (value === null || !before ? NONE : changeOf(value / before));
 
 /** "accepted", "unknown", "none" (no band), "outside" or "inside". */
 export function kindOf(point) {
