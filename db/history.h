@@ -167,11 +167,15 @@ int store_note_json(struct store *store, int64_t run_id, struct rl_buf *out, int
 int store_predictions_json(struct store *store, int64_t run_id, struct rl_buf *out, struct rl_err *err);
 
 /* ---- imports ---- */
-/* Stores an imported run (run->source is RL_IMPORTED: else RL_E_INTERNAL), job null. sha256 (64 hex) is of the bytes it
- * came from: known ones answer the existing run and *ret_existing, and nothing is stored. */
-int store_import_run(struct store *store, const struct store_run_new *run, const char *sha256, int64_t *ret_id,
-                     bool *ret_existing, struct rl_err *err);
-/* The run of these bytes: before work is spent on them. 0 when there is none. */
+struct store_import_key { /* SHA-256, 64 hex digits each */
+    const char *request;  /* of the files and fields that were sent */
+    const char *record;   /* of what came of them */
+};
+/* Stores an imported run (run->source is RL_IMPORTED: else RL_E_INTERNAL), job null. Where either of the key is known,
+ * answers the existing run and *ret_existing, and stores only that this request is that run too. */
+int store_import_run(struct store *store, const struct store_run_new *run, const struct store_import_key *key,
+                     int64_t *ret_id, bool *ret_existing, struct rl_err *err);
+/* The run of a request or record: before work is spent on it. 0 when there is none. */
 int store_import_find(struct store *store, const char *sha256, int64_t *ret_id, struct rl_err *err);
 
 /* ---- retention ---- */

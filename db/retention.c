@@ -19,33 +19,40 @@ int store_import_find(struct store *store, const char *sha256, int64_t *ret_id, 
     return rc < 0 ? -1 : 0;
 }
 
-static int insert_import(struct store *store, const struct store_run_new *run, const char *sha256, int64_t *ret_id,
-                         struct rl_err *err)
+static int add_key(struct store *store, const char *sha256, int64_t run_id, struct rl_err *err)
 {
-    struct stmt stmt;
+    struct stmt stmt = stmt_start(store, STMT_IMPORT_ADD);
 
-    if (store_insert_run(store, 0, run, ret_id, err) < 0)
-        return -1;
-    stmt = stmt_start(store, STMT_IMPORT_ADD);
     stmt_text(&stmt, ":sha256", sha256);
-    stmt_int(&stmt, ":id", *ret_id);
+    stmt_int(&stmt, ":id", run_id);
     return stmt_run(&stmt, err, "storing an import");
 }
 
-int store_import_run(struct store *store, const struct store_run_new *run, const char *sha256, int64_t *ret_id,
-                     bool *ret_existing, struct rl_err *err)
+static int insert_import(struct store *store, const struct store_run_new *run, const struct store_import_key *key,
+                         int64_t *ret_id, struct rl_err *err)
+{
+    if (store_insert_run(store, 0, run, ret_id, err) < 0 || add_key(store, key->record, *ret_id, err) < 0)
+        return -1;
+    return add_key(store, key->request, *ret_id, err);
+}
+
+int store_import_run(struct store *store, const struct store_run_new *run, const struct store_import_key *key,
+                     int64_t *ret_id, bool *ret_existing, struct rl_err *err)
 {
     int64_t known = 0, id = 0;
     int rc;
 
-    if (run->run->source != RL_IMPORTED || strlen(sha256) != 64)
-        return rl_fail(err, RL_E_INTERNAL, NULL, "an import's source is \"%s\" and its hash has %zu digits",
-                       rl_source_name(run->run->source), strlen(sha256));
+    if (run->run->source != RL_IMPORTED || strlen(key->request) != 64 || strlen(key->record) != 64)
+        return rl_fail(err, RL_E_INTERNAL, NULL, "an import's source is \"%s\" and its hashes have %zu and %zu digits",
+                       rl_source_name(run->run->source), strlen(key->request), strlen(key->record));
     if (store_begin(store, err) < 0)
         return -1;
-    rc = store_import_find(store, sha256, &known, err);
-    if (rc == 0 && known == 0)
-        rc = insert_import(store, run, sha256, &id, err);
+    rc = store_import_find(store, key->request, &known, err);
+    if (rc == 0 && known == 0) {
+        rc = store_import_find(store, key->record, &known, err);
+        if (rc == 0)
+            rc = known == 0 ? insert_import(store, run, key, &id, err) : add_key(store, key->request, known, err);
+    }
     if (store_end(store, rc, err) < 0)
         return -1;
     *ret_id = known != 0 ? known : id;

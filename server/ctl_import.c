@@ -12,7 +12,8 @@ static void print_said(const json_t *run, bool existing)
     const json_t *item;
     size_t i;
     printf("run %s: %s%s\n\n", ctl_member(run, "id"), ctl_member(run, "outcome"),
-           existing ? ", which was there before: these files and fields have been imported" : ", imported");
+           existing ? ", which was there before: these files have been imported, with fields that come to the same"
+                    : ", imported");
     json_array_foreach(json_object_get(run, "outcome_reasons"), i, item)
         fprintf(stderr, CTL_PROGRAM ": the run is %s: %s\n", ctl_member(run, "outcome"), ctl_text(item));
 }

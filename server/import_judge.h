@@ -22,6 +22,7 @@ struct import_judged { /* owned by the judge */
     int rc;            /* 0, or -1 with err */
     struct rl_err err;
     struct run_stored stored; /* when rc is 0: the run with its document and samples */
+    char record_sha256[65];   /* of the record, without its notes and the build that read the files */
 };
 
 /* Takes lines over (free), also on failure; expected and what it points to are copied. done is called once, from the

@@ -339,10 +339,11 @@ static void end(struct import *import)
 static void on_judged(void *arg, const struct import_judged *judged)
 {
     struct import *import = arg;
+    const struct store_import_key key = {import->identity, judged->record_sha256};
     if (judged->rc != 0)
         import->error = judged->err;
-    else if (!import->let_go && store_import_run(import->all->store, &judged->stored.row, import->identity,
-                                                 &import->run, &import->existing, &import->error) != 0)
+    else if (!import->let_go && store_import_run(import->all->store, &judged->stored.row, &key, &import->run,
+                                                 &import->existing, &import->error) != 0)
         import->run = 0;
     import_judge_free(import->judge);
     import->judge = NULL;

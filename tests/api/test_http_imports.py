@@ -179,6 +179,24 @@ class Imports(unittest.TestCase):
         # an empty field is as good as none: a browser's form sends all that it has
         self.imported({"ncu": DATA / "long.csv"}, {**WHAT, "sizes": "", "times": ""}, status=200)
 
+    def test_fields_that_change_nothing_make_no_other_run(self):
+        """What a file says itself, or would be taken for: one measurement, so one draw."""
+        own = H200 / "timings.jsonl"
+        first = self.imported({"timings": own}, {"sizes": "course"})
+        device, environment = first["device"], first["environment"]
+        for fields in ({"device": device["uuid"]}, {"device": device["name"]}, {"driver": environment["driver_version"]}, {"device": device["uuid"]}):
+            self.assertEqual(self.imported({"timings": own}, {"sizes": "course", **fields}, status=200), first)
+        counted = self.imported({"ncu": DATA / "long.csv"})
+        self.assertIn("cold", " ".join(counted["import"]["notes"]))  # what was taken without being said
+        self.assertEqual(self.imported({"ncu": DATA / "long.csv"}, {**WHAT, "cache": "cold"}, status=200), counted)
+        self.assertEqual(self.imported({"ncu": DATA / "long.csv"}, {**WHAT, "sizes": "other"}, status=200), counted)
+        self.assertNotEqual(self.imported({"ncu": DATA / "long.csv"}, {**WHAT, "cache": "warm"})["id"], counted["id"])
+        self.assertNotEqual(self.imported({"ncu": DATA / "long.csv"}, {**WHAT, "date": "2026-09-02"})["id"], counted["id"])
+        # the same figures in another file are another run: who says that they are the same?
+        text = (DATA / "long.csv").read_text()
+        self.assertNotEqual(self.imported({"ncu": text + "\n"})["id"], counted["id"])
+        self.assertEqual(len(self.daemon.get("/api/v1/runs?outcome=any").json["items"]), 5)
+
     def test_in_pieces_and_beside_other_text(self):
         kind, body = form(parts_of({"ncu": DATA / "long.csv"}, WHAT))
         head = "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: %s\r\nConnection: close\r\n" % (PATH, kind)
@@ -473,7 +491,7 @@ class Imports(unittest.TestCase):
                 daemon.process.wait()
             with sqlite3.connect("file:%s?mode=ro" % (directory / "test.db"), uri=True) as database:
                 counts = [database.execute("SELECT count(*) FROM " + table).fetchone()[0] for table in ("run", "run_import", "run_document")]
-                self.assertEqual(len(set(counts)), 1, counts)
+                self.assertEqual(counts, [counts[0], 2 * counts[0], counts[0]])  # of its request and of its record
                 stored = counts[0]
         self.assertGreater(stored, 0)
 

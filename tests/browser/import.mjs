@@ -33,7 +33,7 @@ async function importing(browser, daemon) {
     for (const part of [`run ${run.id}`, "Imported", run.device.name, "ncu", "timings"]) assert.ok(said.includes(part), `${part} in ${said}`);
     assert.deepEqual(await axe(page), []);
     await press(page).click();
-    await page.getByText("The same files and fields were imported before").waitFor();
+    await page.getByText("The same files were imported before").waitFor();
     assert.equal((await runs(daemon)).length, 1);
     await page.getByRole("link", {name: "Show the run"}).click();
     await page.locator("#run table tbody tr").first().waitFor();

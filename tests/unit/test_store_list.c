@@ -40,12 +40,13 @@ static struct rl_text version(const char *word)
 static int64_t add_import(struct fixture *f, const struct rl_run *run, int number)
 {
     struct store_run_new new = {.run = run, .document = document_of(f, "{\"suite\":\"import\"}")};
-    char sha256[65];
+    char sha256[65], record[65];
     bool existing;
     int64_t id = 0;
 
     snprintf(sha256, sizeof sha256, "%064d", number);
-    OK(f, store_import_run(f->store, &new, sha256, &id, &existing, &f->err));
+    snprintf(record, sizeof record, "a%063d", number);
+    OK(f, store_import_run(f->store, &new, &(struct store_import_key){sha256, record}, &id, &existing, &f->err));
     assert_false(existing);
     return id;
 }

@@ -1,4 +1,6 @@
 /* Migrations: older files are brought to the present version, whole or not at all. */
+#include "db/history.h"
+#include "store_documents.h"
 #include "store_fixture.h"
 
 /* Beyond those that the store has; they count from there. */
@@ -92,6 +94,33 @@ static void a_failed_migration_changes_nothing(void **state)
     assert_int_equal(query_int(f, "SELECT count(*) FROM job_transcript"), 0);
 }
 
+/* Version 3 had one way of asking for an imported run; what it knew stays known. */
+static void imports_of_version_3_are_known(void **state)
+{
+    struct fixture *f = *state;
+    static const char sha256[] = "1111111111111111111111111111111111111111111111111111111111111111";
+    struct store_migration list[PLAN_MAX];
+    struct store_plan plan = plan_of(list, 3);
+    int64_t run, found;
+    char sql[256];
+
+    OK(f, store_open_with(f->path, &plan, &f->store, &f->err));
+    OK(f, put_device(f, DEVICE_A, "NVIDIA H200", 0));
+    run = store_small(f, T0, NULL);
+    snprintf(sql, sizeof sql, "INSERT INTO run_import VALUES ('%s', %lld)", sha256, (long long)run);
+    assert_int_equal(sqlite3_exec(f->store->db, sql, NULL, NULL, NULL), SQLITE_OK);
+    store_close(f->store);
+    f->store = NULL;
+    plan = plan_of(list, NOW);
+    OK(f, store_open_with(f->path, &plan, &f->store, &f->err));
+    OK(f, store_import_find(f->store, sha256, &found, &f->err));
+    assert_int_equal(found, run);
+    OK(f, store_run_retire(f->store, run, "asked for", T0, &f->err));
+    OK(f, store_import_find(f->store, sha256, &found, &f->err));
+    assert_int_equal(found, 0);
+    OK(f, store_check_integrity(f->store, &f->err));
+}
+
 #define IN_DIRECTORY(test) cmocka_unit_test_setup_teardown(test, setup_directory, teardown)
 
 int main(void)
@@ -99,6 +128,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_DIRECTORY(older_files_are_migrated_after_a_backup),
         IN_DIRECTORY(a_failed_migration_changes_nothing),
+        IN_DIRECTORY(imports_of_version_3_are_known),
     };
 
     return cmocka_run_group_tests_name("store: migrations", tests, NULL, NULL);

@@ -202,6 +202,10 @@ static void the_same_bytes_are_the_same_run(void **state)
 {
     static const char one[] = "1111111111111111111111111111111111111111111111111111111111111111",
                       two[] = "2222222222222222222222222222222222222222222222222222222222222222";
+    static const struct store_import_key first = {one,
+                                                  "a111111111111111111111111111111111111111111111111111111111111111"},
+                                         second = {two,
+                                                   "a222222222222222222222222222222222222222222222222222222222222222"};
     struct fixture *f = *state;
     struct rl_run *run = sample_run_t4();
     struct store_run_new new = {.run = run, .document = document_of(f, "{\"suite\":\"import\"}")};
@@ -214,33 +218,43 @@ static void the_same_bytes_are_the_same_run(void **state)
     run->sizes = "other";
     OK(f, store_import_find(f->store, one, &id, &f->err));
     assert_int_equal(id, 0);
-    OK(f, store_import_run(f->store, &new, one, &id, &existing, &f->err));
+    OK(f, store_import_run(f->store, &new, &first, &id, &existing, &f->err));
     assert_false(existing);
-    OK(f, store_import_run(f->store, &new, one, &again, &existing, &f->err));
+    OK(f, store_import_run(f->store, &new, &first, &again, &existing, &f->err));
     assert_true(existing);
     assert_int_equal(again, id);
-    OK(f, store_import_run(f->store, &new, two, &again, &existing, &f->err));
+    OK(f, store_import_run(f->store, &new, &second, &again, &existing, &f->err));
     assert_int_not_equal(again, id);
+    /* asked for in another way, which is known from then on */
+    struct store_import_key other = {"3333333333333333333333333333333333333333333333333333333333333333", second.record};
+    OK(f, store_import_run(f->store, &new, &other, &id, &existing, &f->err));
+    assert_true(existing);
+    assert_int_equal(id, again);
     reopen_fixture(f);
     OK(f, store_import_find(f->store, two, &id, &f->err));
+    assert_int_equal(id, again);
+    OK(f, store_import_find(f->store, other.request, &id, &f->err));
     assert_int_equal(id, again);
     rl_buf_init(&out, 1 << 16);
     OK(f, store_run_document(f->store, id, &out, &f->err));
     assert_string_equal(out.data, "{\"id\":\"2\",\"job\":null,\"suite\":\"import\"}");
     rl_buf_free(&out);
     assert_int_equal(query_int(f, "SELECT count(*) FROM device WHERE id = 'tesla-t4' AND source = 'imported'"), 1);
-    FAILS(f, RL_E_INTERNAL, store_import_run(f->store, &new, "12", &id, &existing, &f->err));
+    FAILS(f, RL_E_INTERNAL,
+          store_import_run(f->store, &new, &(struct store_import_key){"12", one}, &id, &existing, &f->err));
+    FAILS(f, RL_E_INTERNAL,
+          store_import_run(f->store, &new, &(struct store_import_key){one, "12"}, &id, &existing, &f->err));
     run->source = RL_MEASURED;
-    FAILS(f, RL_E_INTERNAL, store_import_run(f->store, &new, one, &id, &existing, &f->err));
+    FAILS(f, RL_E_INTERNAL, store_import_run(f->store, &new, &first, &id, &existing, &f->err));
     run->source = RL_IMPORTED;
     run->sizes = "none";
-    FAILS(f, RL_E_INTERNAL,
-          store_import_run(f->store, &new, "3333333333333333333333333333333333333333333333333333333333333333", &id,
-                           &existing, &f->err));
-    assert_int_equal(query_int(f, "SELECT count(*) FROM run_import"), 2);
+    struct store_import_key third = {"4444444444444444444444444444444444444444444444444444444444444444",
+                                     "a444444444444444444444444444444444444444444444444444444444444444"};
+    FAILS(f, RL_E_INTERNAL, store_import_run(f->store, &new, &third, &id, &existing, &f->err));
+    assert_int_equal(query_int(f, "SELECT count(*) FROM run_import"), 5);
     OK(f, store_run_retire(f->store, 1, "asked for", T0, &f->err)); /* and may come back */
     run->sizes = "other";
-    OK(f, store_import_run(f->store, &new, one, &id, &existing, &f->err));
+    OK(f, store_import_run(f->store, &new, &first, &id, &existing, &f->err));
     assert_false(existing);
     assert_int_equal(id, 3);
     OK(f, store_check_integrity(f->store, &f->err));

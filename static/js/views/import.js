@@ -79,7 +79,7 @@ function clear(form) {
 
 /** The run that came of it. */
 function result(run, isNew, shell) {
-  const words = isNew ? ["Imported as ", runLink(shell, run), "."] : ["The same files and fields were imported before: they are ", runLink(shell, run), ". Nothing was stored a second time."];
+  const words = isNew ? ["Imported as ", runLink(shell, run), "."] : ["The same files were imported before, with fields that come to the same: they are ", runLink(shell, run), ". Nothing was stored a second time."];
   const files = run.import?.files ?? [];
   return [
     notice(isNew ? "good" : "info", element("p", {}, ...words)),
