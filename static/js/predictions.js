@@ -3,7 +3,7 @@ import {element} from "./dom.js";
 import {NONE, fixed} from "./format.js";
 import {chip, scrolling} from "./parts.js";
 
-const HEADS = ["kernel", "said", "found", "DRAM/ask", "cache"];
+const HEADS = ["kernel", "said", "found", "DRAM/ask", "cache", "result"];
 
 function result(item) {
   if (item.right !== null) return [item.right ? chip("right", "good") : chip("wrong", "bad")];
@@ -22,5 +22,5 @@ export function predictionScores(found, title, {narrow = false} = {}) {
   const furthest = found.most_wrong.length === 0 ? "" : ` Furthest off: ${found.most_wrong.map(title).join(" and ")}.`;
   return [element("p", {}, `${found.right} of ${found.scored} right${left > 0 ? `; ${left} could not be scored` : ""}.${furthest}`),
     scrolling("Table of predictions", element("table", {}, element("caption", {}, element("span", {}, "DRAM over asked bytes; near is 0.85 to 1.15")),
-      element("thead", {}, element("tr", {}, ...HEADS.map((text) => element("th", {scope: "col", class: text === "DRAM/ask" ? null : "words"}, text)), element("th", {scope: "col", class: "words"}, element("span", {class: "visually-hidden"}, "result")))), element("tbody", {}, ...found.items.map(row))))];
+      element("thead", {}, element("tr", {}, ...HEADS.map((text) => element("th", {scope: "col", class: text === "DRAM/ask" ? null : "words"}, text)))), element("tbody", {}, ...found.items.map(row))))];
 }
