@@ -1,7 +1,7 @@
 // The frame: shows the view that the address names, its navigation, and what is wrong when it cannot be shown.
 import {ApiError} from "./api.js";
 import {byId, element} from "./dom.js";
-import {sentence} from "./format.js";
+import {errorSentence, sentence} from "./format.js";
 import {button, moment, tokenForm} from "./parts.js";
 import {VIEWS} from "./views.js";
 
@@ -60,7 +60,7 @@ function say(...children) {
 }
 
 function askToken(error) {
-  say(element("h1", {tabindex: "-1"}, "A token is needed"), element("p", {}, sentence(error.message)), element("p", {}, "The one that you give here is kept until this tab is closed."), tokenForm(() => route()));
+  say(element("h1", {tabindex: "-1"}, "A token is needed"), element("p", {}, errorSentence(error)), element("p", {}, "The one that you give here is kept until this tab is closed."), tokenForm(() => route()));
 }
 
 function fail(entry, error) {
@@ -70,7 +70,7 @@ function fail(entry, error) {
     return;
   }
   const title = `${entry.what[0].toUpperCase()}${entry.what.slice(1)} cannot be shown`;
-  say(element("h1", {tabindex: "-1"}, title), element("p", {}, sentence(error.message)), error.nextAction ? element("p", {}, sentence(error.nextAction)) : null,
+  say(element("h1", {tabindex: "-1"}, title), element("p", {}, errorSentence(error)), error.nextAction ? element("p", {}, sentence(error.nextAction)) : null,
     error.code ? element("p", {class: "code"}, error.code) : null, button("Try again", () => route()));
 }
 
@@ -86,7 +86,7 @@ function asApiError(error) {
 function stale(error, since, again) {
   const place = byId("stale");
   if (!place.hidden) return;
-  place.replaceChildren(element("p", {}, `${sentence(error.message)} What stands here is as of `, moment(since.toISOString()), element("span", {class: "on-screen"}, "; the page keeps trying"), "."), element("p", {class: "buttons"}, button("Try now", again)));
+  place.replaceChildren(element("p", {}, `${errorSentence(error)} What stands here is as of `, moment(since.toISOString()), element("span", {class: "on-screen"}, "; the page keeps trying"), "."), element("p", {class: "buttons"}, button("Try now", again)));
   place.hidden = false;
 }
 

@@ -60,8 +60,17 @@ export function tick(value) {
   return `${+(value / size).toPrecision(3)}${prefix ? ` ${prefix}` : ""}`;
 }
 
-/** Words of the API, which begin small and end without a stop, as a sentence of their own. */
-export const sentence = (text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?…]$/.test(text) ? "" : "."}`;
+const stopped = (text) => `${text}${/[.!?…]$/.test(text) ? "" : "."}`;
+
+/** Words of the API, which begin small and end without a stop, as a sentence of their own. A name of a program's stays as it is: that is told by a capital or an underscore inside of it. */
+export const sentence = (text) => stopped(/^[a-z][a-z0-9]*[A-Z_]/.test(text) ? text : `${text.charAt(0).toUpperCase()}${text.slice(1)}`);
+
+/** The message of an error of the API as a sentence. The name of the field at fault, which many begin with, stays as it is sent: since, kernels[1]. */
+export function errorSentence({message, field = null}) {
+  const name = (field ?? "").split(/[.[]/)[0];
+  const named = name !== "" && message.startsWith(name) && !/^\w/.test(message.slice(name.length));
+  return named ? stopped(message) : sentence(message);
+}
 
 /** "2026-11-29 20:50:49 UTC"; days are UTC days. */
 export function utc(text) {

@@ -1,7 +1,7 @@
 // What more than one view shows: notices, errors, marks, links to runs, figures.
 import {dropToken, hasToken, isToken, setToken} from "./api.js";
 import {element} from "./dom.js";
-import {NONE, momentText, sentence, sourceMark} from "./format.js";
+import {NONE, errorSentence, momentText, sentence, sourceMark} from "./format.js";
 
 /** Text from data that may run in either direction, kept apart from what stands around it. */
 export const bdi = (text, attributes = {}) => element("bdi", {dir: "auto", ...attributes}, text);
@@ -47,7 +47,7 @@ export function empty(title, ...children) {
 
 /** An ApiError inside of a view: what happened, what to do, its code. */
 export function problem(error) {
-  return element("div", {class: "notice bad", role: "alert"}, element("p", {}, sentence(error.message)), error.nextAction ? element("p", {}, sentence(error.nextAction)) : null,
+  return element("div", {class: "notice bad", role: "alert"}, element("p", {}, errorSentence(error)), error.nextAction ? element("p", {}, sentence(error.nextAction)) : null,
     error.code ? element("p", {class: "code"}, error.code) : null);
 }
 

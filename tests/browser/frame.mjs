@@ -9,6 +9,7 @@ import {axe, launch, open, overflow, show} from "./browser.mjs";
 import {slowRecording, start, submit, temporary} from "./daemon.mjs";
 import {ONE_RUN} from "./roofline.mjs";
 import {test, until} from "./suite.mjs";
+import {wordsTests} from "./words.mjs";
 
 const run = promisify(execFile);
 
@@ -332,6 +333,7 @@ async function olderThanTheStore(browser) {
 }
 
 export async function frameTests() {
+  await wordsTests();
   const daemon = await start();
   await submit(daemon, {suite: "verify"});
   const browser = await launch();

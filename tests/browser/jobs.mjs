@@ -233,6 +233,7 @@ async function failing(browser) {
     for (const state of ["warm", "cold"]) await page.getByRole("checkbox", {name: state}).uncheck();
     await press(page).click();
     await page.locator("#job-cache-error:not([hidden])").waitFor();
+    for (const place of ["#job-cache-error", ".said .notice.bad p:first-child"]) assert.match(await page.locator(place).innerText(), /^cache is /);
     assert.equal(await page.evaluate(() => document.activeElement.parentNode.textContent), "warm");
     await page.getByRole("checkbox", {name: "warm"}).check();
     await page.getByLabel("Note").fill("x".repeat(4097));

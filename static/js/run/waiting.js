@@ -1,7 +1,7 @@
 // No good run is there yet: how to make one, how far it is, and what there is instead.
 import * as api from "../api.js";
 import {element} from "../dom.js";
-import {sentence} from "../format.js";
+import {errorSentence, sentence} from "../format.js";
 import {progressWords} from "../views/jobs-words.js";
 
 const POLL_MS = 1500;
@@ -9,7 +9,7 @@ const POLL_MS = 1500;
 function progressOf(job) {
   if (job.state === "queued") return `Job ${job.id} waits for its turn.`;
   if (job.state === "done") return `Job ${job.id} is done.`;
-  if (job.state !== "running") return [`Job ${job.id} is ${job.state}.`, job.error && sentence(job.error.message), job.error?.next_action && sentence(job.error.next_action)].filter(Boolean).join(" ");
+  if (job.state !== "running") return [`Job ${job.id} is ${job.state}.`, job.error && errorSentence(job.error), job.error?.next_action && sentence(job.error.next_action)].filter(Boolean).join(" ");
   const {progress} = job;
   return progress ? `Job ${job.id} runs. ${progressWords(progress)}.` : `Job ${job.id} runs.`;
 }

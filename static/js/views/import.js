@@ -2,7 +2,7 @@
 import {upload} from "../api.js";
 import {chooser, fault, field, radios} from "../controls.js";
 import {element} from "../dom.js";
-import {percent, sentence, si, withUnit} from "../format.js";
+import {errorSentence, percent, si, withUnit} from "../format.js";
 import {reasonsInWords} from "../outcome.js";
 import {bdi, button, definitions, notice, problem, runLink, tokenForm} from "../parts.js";
 
@@ -125,7 +125,7 @@ function sender(form, submit, said, shell) {
       if (error.name === "AbortError") said.replaceChildren(notice(null, element("p", {}, "Stopped. Nothing was stored.")));
       else {
         said.replaceChildren(refusal(error, go));
-        (mark(form, error.field, error.message && sentence(error.message)) ?? said.querySelector("input"))?.focus();
+        (mark(form, error.field, error.message && errorSentence(error)) ?? said.querySelector("input"))?.focus();
       }
     } finally {
       running = null;

@@ -1,7 +1,7 @@
 // One job, followed to its end: where it is, what became of it, and what to do then.
 import {get, getTagged, getText, run as getRun, seconds, send} from "../api.js";
 import {element} from "../dom.js";
-import {ratio, sentence, si} from "../format.js";
+import {errorSentence, ratio, sentence, si} from "../format.js";
 import {bdi, button, chip, definitions, moment, notice, runLink} from "../parts.js";
 import {predictionScores} from "../predictions.js";
 import {reasonsInWords} from "../outcome.js";
@@ -96,7 +96,7 @@ function badParts(job, anew) {
   const title = {failed: "It failed.", interrupted: "It was interrupted.", cancelled: "It was cancelled."}[job.state];
   const operator = error.code?.startsWith("counters_") ? "What the operator has to do: " : "What to do: ";
   const kind = job.state === "cancelled" ? null : "bad";
-  return [notice(kind, element("p", {}, element("strong", {}, title), ` ${job.state === "cancelled" ? "" : sentence(error.message)}`), error.next_action ? element("p", {}, element("strong", {}, operator), sentence(error.next_action)) : null, error.code ? element("p", {class: "code"}, error.code) : null),
+  return [notice(kind, element("p", {}, element("strong", {}, title), ` ${job.state === "cancelled" ? "" : errorSentence(error)}`), error.next_action ? element("p", {}, element("strong", {}, operator), sentence(error.next_action)) : null, error.code ? element("p", {class: "code"}, error.code) : null),
     element("p", {class: "buttons"}, button("Fill the form with this job's values", () => anew(job)))];
 }
 

@@ -2,7 +2,7 @@
 import {send} from "../api.js";
 import {checkbox, errorPlace, field, radios, say} from "../controls.js";
 import {element} from "../dom.js";
-import {momentText, sentence, si, withUnit} from "../format.js";
+import {errorSentence, momentText, sentence, si, withUnit} from "../format.js";
 import {button, notice, tokenForm} from "../parts.js";
 import {PREDICTIONS, age, bodyOf, countersTrouble, emptyDraft, fieldOf, newKey} from "./jobs-words.js";
 
@@ -109,7 +109,7 @@ function noteField() {
 function mark(form, error) {
   const name = error ? fieldOf(error) : null;
   for (const place of form.querySelectorAll('.error[id^="job-"]')) {
-    say(place, place.id === `job-${name}-error` ? sentence(error.message) : null);
+    say(place, place.id === `job-${name}-error` ? errorSentence(error) : null);
   }
   for (const input of form.querySelectorAll("[aria-invalid]")) input.removeAttribute("aria-invalid");
   if (name === null) return null;
@@ -123,7 +123,7 @@ function mark(form, error) {
 
 /** What a refused sending says, with what can be done about it right here. again(): sends the same once more. */
 function refusal(error, again) {
-  const children = [element("p", {}, sentence(error.message)), error.nextAction ? element("p", {}, sentence(error.nextAction)) : null];
+  const children = [element("p", {}, errorSentence(error)), error.nextAction ? element("p", {}, sentence(error.nextAction)) : null];
   if (error.status === 0) children.push(element("p", {}, "Sending it again is safe: it stays one job."));
   if (Number.isInteger(error.retryAfter)) children.push(element("p", {class: "wait"}, `The daemon asks to wait ${withUnit(error.retryAfter, "s")}.`));
   if (error.status === 401 || error.status === 403) children.push(element("p", {}, "With a token that may submit, it is sent again; the token is kept until this tab is closed:"), tokenForm(again));

@@ -2,7 +2,7 @@
 import * as api from "../api.js";
 import {chooser, dayInput, field, suggested} from "../controls.js";
 import {element} from "../dom.js";
-import {sentence} from "../format.js";
+import {errorSentence} from "../format.js";
 import {button, empty, notice} from "../parts.js";
 import {HISTORY_SOURCE, SIZES, SUITES, deviceLabel, distinct, knownDevices, nothingYet, read, region, watch} from "./filters.js";
 import {exports} from "./runs-export.js";
@@ -65,7 +65,7 @@ export async function show(root, params, shell) {
       answer = await api.get(api.address("/api/v1/runs", query), {signal});
     } catch (error) {
       if (error.code !== "bad_cursor") throw error;
-      return [notice(null, element("p", {}, `${sentence(error.message)} `, element("a", {href: shell.link("runs", {...state, cursor: ""})}, "Start with the newest runs")))];
+      return [notice(null, element("p", {}, `${errorSentence(error)} `, element("a", {href: shell.link("runs", {...state, cursor: ""})}, "Start with the newest runs")))];
     }
     if (answer.items.length === 0) return nothing(shell, state);
     const file = exports(shell, Object.fromEntries(FILTERS.map((name) => [name, state[name]])));
