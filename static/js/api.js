@@ -31,20 +31,26 @@ export function dropToken() {
   sessionStorage.removeItem(TOKEN);
 }
 
-/** The response of a success; throws ApiError for everything else. The signal's abort comes through as it is. */
-async function ask(method, path, {signal, headers = {}, body} = {}) {
+/** The response, of any status; throws ApiError where there is none. The signal's abort comes through as it is. */
+async function reach(method, path, {signal, headers = {}, body} = {}) {
   const token = sessionStorage.getItem(TOKEN);
   const all = token ? {...headers, Authorization: `Bearer ${token}`} : headers;
-  let response;
   try {
-    response = await fetch(path, {method, headers: all, body, signal, cache: "no-cache"});
+    return await fetch(path, {method, headers: all, body, signal, cache: "no-cache"});
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new ApiError({code: "unreachable", message: "The daemon does not answer.", next_action: "Check that rooflined runs, then try again."}, 0);
   }
+}
+
+/** A response that is no success, with what it says (null: nothing that is JSON), as an error. */
+const refusal = (response, said) => new ApiError(said?.error ?? wordless(response.status), response.status, response.headers.get("Retry-After"));
+
+/** The response of a success; throws ApiError for everything else. */
+async function ask(method, path, options) {
+  const response = await reach(method, path, options);
   if (response.ok) return response;
-  const said = await response.json().catch(() => null);
-  throw new ApiError(said?.error ?? wordless(response.status), response.status, response.headers.get("Retry-After"));
+  throw refusal(response, await response.json().catch(() => null));
 }
 
 function wordless(status) {
@@ -65,9 +71,10 @@ export const get = async (path, {signal} = {}) => read(await ask("GET", path, {s
 
 /** What /readyz says; that nothing can be measured now is an answer too. */
 export async function readiness({signal} = {}) {
-  const token = sessionStorage.getItem(TOKEN);
-  const response = await fetch("/readyz", {signal, cache: "no-cache", headers: token ? {Authorization: `Bearer ${token}`} : {}});
-  return read(response, "json");
+  const response = await reach("GET", "/readyz", {signal});
+  const said = await read(response, "json");
+  if (!Array.isArray(said?.reasons)) throw refusal(response, said);
+  return said;
 }
 
 /** GET, as text. */

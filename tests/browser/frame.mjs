@@ -7,9 +7,9 @@ import {join, relative} from "node:path";
 import {promisify} from "node:util";
 import {axe, launch, open, overflow, show} from "./browser.mjs";
 import {slowRecording, start, submit, temporary} from "./daemon.mjs";
+import {errorsTests} from "./errors.mjs";
 import {ONE_RUN} from "./roofline.mjs";
 import {test, until} from "./suite.mjs";
-import {wordsTests} from "./words.mjs";
 
 const run = promisify(execFile);
 
@@ -333,7 +333,7 @@ async function olderThanTheStore(browser) {
 }
 
 export async function frameTests() {
-  await wordsTests();
+  await errorsTests();
   const daemon = await start();
   await submit(daemon, {suite: "verify"});
   const browser = await launch();

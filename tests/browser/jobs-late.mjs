@@ -135,6 +135,29 @@ async function lateAndLost(browser) {
     await said.waitFor({state: "detached"});
     await done();
   });
+  await test("where only /readyz does not answer, the form and the list are there and go on", async () => {
+    const {page, done} = await open(browser, {expected: [/ERR_FAILED/, /503/]});
+    await page.clock.install();
+    await page.route(/\/readyz$/, (route) => route.abort());
+    await look(page, daemon);
+    assert.equal(await page.getByText("A job sent now would not be measured.").count(), 0); // not known, so not said
+    await press(page).waitFor();
+    const ready = (await daemon.ask("GET", "/readyz")).json;
+    await page.unroute(/\/readyz$/);
+    await page.route(/\/readyz$/, (route) => route.fulfill({status: 503, json: {...ready, ready: false, reasons: [{code: "no_device", message: "no GPU was found", next_action: "Look at the driver."}]}}));
+    await page.reload();
+    const said = page.getByText("No GPU was found. Look at the driver.");
+    await said.waitFor();
+    await page.unroute(/\/readyz$/);
+    await page.route(/\/readyz$/, (route) => route.abort());
+    const failed = page.waitForEvent("requestfailed", (request) => request.url().endsWith("/readyz"));
+    await page.clock.runFor(6000); // over the ticks to the next reading
+    await failed;
+    await page.evaluate(() => new Promise((drawn) => { requestAnimationFrame(() => requestAnimationFrame(drawn)); }));
+    assert.ok(await said.isVisible());
+    assert.ok(await page.locator("#stale").isHidden());
+    await done();
+  });
   await daemon.stop();
 }
 

@@ -1,5 +1,5 @@
 // Jobs: a form that starts a verification, one job followed to its end, and the list of all.
-import {get, readiness} from "../api.js";
+import {ApiError, get, readiness} from "../api.js";
 import {element} from "../dom.js";
 import {sentence} from "../format.js";
 import {notice} from "../parts.js";
@@ -25,10 +25,9 @@ function standing(ready) {
 /** What /readyz says; null where it says nothing: a form without it is as good, since the answer to the job says the same. */
 async function readinessOf(signal) {
   try {
-    const said = await readiness({signal});
-    return Array.isArray(said.reasons) ? said : null;
+    return await readiness({signal});
   } catch (error) {
-    if (error.name === "AbortError") throw error;
+    if (!(error instanceof ApiError)) throw error;
     return null;
   }
 }

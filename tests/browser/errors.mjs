@@ -1,0 +1,64 @@
+// Errors as every view has them: what api.js makes of answers, and the words for it. Without a browser.
+import assert from "node:assert/strict";
+import {dirname, join} from "node:path";
+import {pathToFileURL} from "node:url";
+import {test} from "./suite.mjs";
+
+const module = (path) => import(pathToFileURL(join(dirname(process.env.RL_README), "static/js", path)));
+
+/** Asks api.js with the answer that fetch is to give, or the error that it is to fail with. */
+async function answered(answer, ask) {
+  const before = [globalThis.fetch, globalThis.sessionStorage];
+  globalThis.fetch = async () => { if (answer instanceof Error) throw answer; return answer; };
+  globalThis.sessionStorage = {getItem: () => null};
+  try {
+    return await ask();
+  } finally {
+    [globalThis.fetch, globalThis.sessionStorage] = before;
+  }
+}
+
+async function readinessTests() {
+  const {ApiError, get, readiness} = await module("api.js");
+  const answer = (status, body, headers = {}) => new Response(typeof body === "string" ? body : JSON.stringify(body), {status, headers});
+  const failure = (given, ask) => answered(given, ask).then(() => assert.fail("no error"), (error) => error);
+  await test("a daemon that is away is the same error wherever it is asked, readiness too", async () => {
+    for (const ask of [() => get("/api/v1/devices"), () => readiness()]) {
+      const error = await failure(new TypeError("Failed to fetch"), ask);
+      assert.ok(error instanceof ApiError, String(error));
+      assert.deepEqual([error.code, error.status, error.message], ["unreachable", 0, "The daemon does not answer."]);
+      assert.equal((await failure(new DOMException("left", "AbortError"), ask)).name, "AbortError");
+    }
+  });
+  await test("that nothing can be measured is an answer of readiness; what says nothing of it is an error", async () => {
+    const reasons = [{code: "no_device", message: "no GPU was found", next_action: "Look at the driver."}];
+    assert.deepEqual(await answered(answer(503, {ready: false, reasons}), readiness), {ready: false, reasons});
+    assert.deepEqual(await answered(answer(200, {ready: true, reasons: []}), readiness), {ready: true, reasons: []});
+    const error = {code: "shutting_down", message: "the daemon is shutting down", next_action: "Wait."};
+    for (const [given, code, status, wait] of [[answer(503, {error}, {"Retry-After": "2"}), "shutting_down", 503, 2], [answer(200, {}), "bad_answer", 200, null], [answer(200, null), "bad_answer", 200, null], [answer(502, "<h1>Bad gateway</h1>"), "bad_answer", 502, null]]) {
+      const thrown = await failure(given, readiness);
+      assert.deepEqual([thrown.code, thrown.status, thrown.retryAfter], [code, status, wait]);
+    }
+  });
+}
+
+export async function errorsTests() {
+  await readinessTests();
+  const {errorSentence, sentence} = await module("format.js");
+  await test("a message becomes a sentence, and the name of the field that it begins with stays as it is sent", () => {
+    const cases = [
+      [{field: "since", message: "since 'yesterday' is not a date"}, "since 'yesterday' is not a date."],
+      [{field: "since", message: "since and until are 9000 days apart"}, "since and until are 9000 days apart."],
+      [{field: "kernels[1]", message: "kernels[1] is 3: it must be a text."}, "kernels[1] is 3: it must be a text."],
+      [{field: "predictions.vector_add", message: "predictions.vector_add is \"x\""}, "predictions.vector_add is \"x\"."],
+      [{field: "accepted", message: "accepted[0].state 'hot' is not warm"}, "accepted[0].state 'hot' is not warm."],
+      [{field: "on", message: "on_interrupt is missing"}, "on_interrupt is missing."], // not that field, and a name all the same
+      [{field: "runs", message: "run 3 is named twice"}, "Run 3 is named twice."],
+      [{field: "note", message: "notes are not taken"}, "Notes are not taken."],
+      [{field: null, message: "the daemon is shutting down"}, "The daemon is shutting down."],
+      [{message: "there is no job 7!"}, "There is no job 7!"],
+    ];
+    for (const [error, words] of cases) assert.equal(errorSentence(error), words);
+    assert.equal(sentence("cuptiRangeProfilerEnable: CUPTI_ERROR (35)"), "cuptiRangeProfilerEnable: CUPTI_ERROR (35).");
+  });
+}
