@@ -77,7 +77,7 @@ int store_run_document(struct store *store, int64_t id, struct rl_buf *out, stru
     stmt_int(&stmt, ":id", id);
     rc = stmt_step(&stmt, err, "reading a run");
     if (rc == 0)
-        rc = rl_fail(err, RL_E_NOT_FOUND, NULL, "there is no run %lld", (long long)id);
+        rc = rl_fail(err, RL_E_RUN_NOT_FOUND, NULL, "there is no run %lld", (long long)id);
     else if (rc == 1) {
         const void *deflated = sqlite3_column_blob(stmt.handle, 0);
 

@@ -229,7 +229,7 @@ static int read_facts(struct store *store, int64_t run_id, struct rl_arena *aren
     }
     stmt_end(&stmt);
     if (rc == 0)
-        return rl_fail(err, RL_E_NOT_FOUND, NULL, "there is no run %lld", (long long)run_id);
+        return rl_fail(err, RL_E_RUN_NOT_FOUND, NULL, "there is no run %lld", (long long)run_id);
     return rc < 0 ? -1 : 0;
 }
 

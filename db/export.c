@@ -156,7 +156,7 @@ int store_export_fetch(struct store_export *export, struct rl_err *err)
     if (export->apart == 0 || export->document.len > 0 ||
         store_run_document(export->store, export->apart, &export->document, &cause) == 0)
         return 0;
-    if (cause.code == RL_E_NOT_FOUND) /* retired while it waited: no lines */
+    if (cause.code == RL_E_RUN_NOT_FOUND) /* retired while it waited: no lines */
         return 0;
     if (err != NULL)
         *err = cause;
@@ -235,7 +235,7 @@ static int put_existing(struct store_export *export, int64_t run_id, struct rl_b
         export->any = true;
         return 0;
     }
-    if (cause.code == RL_E_NOT_FOUND) /* retired since the page was looked for */
+    if (cause.code == RL_E_RUN_NOT_FOUND) /* retired since the page was looked for */
         return 0;
     if (err != NULL)
         *err = cause;

@@ -112,7 +112,7 @@ struct store_draws {
     struct rl_arena *arena; /* holds everything; free with store_draws_fini */
 };
 struct store_side {
-    /* Named runs: any outcome, flags said in the draw. An unknown id is RL_E_NOT_FOUND naming it; one twice is
+    /* Named runs: any outcome, flags said in the draw. An unknown id is RL_E_RUN_NOT_FOUND naming it; one twice is
      * RL_E_BAD_FIELD. NULL: the newest eligible runs of what follows. */
     const int64_t *runs;
     size_t run_count;
@@ -152,7 +152,7 @@ struct store_note_new {
     int64_t if_version; /* the version that the writer saw (0: none yet), or -1 for any; else RL_E_CONFLICT */
     int64_t now_ms;
 };
-/* Replaces the note and its accepted changes. RL_E_NOT_FOUND: no such run. */
+/* Replaces the note and its accepted changes. RL_E_RUN_NOT_FOUND. */
 int store_note_put(struct store *store, const struct store_note_new *note, int64_t *ret_version, struct rl_err *err);
 /* {"run":"7","version":2,"text","accepted":[{"kernel","state"}],"principal","changed_at","why":{}}. Without a note the
  * version is 0, text "", principal and changed_at null with why. A job's note is the first of its run. */
@@ -163,7 +163,7 @@ int store_note_json(struct store *store, int64_t run_id, struct rl_buf *out, int
 #define STORE_NEAR_MAX 1.15 /* ... to here is near */
 /* What the job's sender said, scored when the run was stored: {"run","predicted":10,"scored":9,"right":7,
  * "items":[{"kernel","state","said","found","dram_per_ask","right","why":{}}],"most_wrong":[the ids of at most two
- * misses with the largest |ln(DRAM/ask)|]}. A run without predictions has 0 and none. RL_E_NOT_FOUND. */
+ * misses with the largest |ln(DRAM/ask)|]}. A run without predictions has 0 and none. RL_E_RUN_NOT_FOUND. */
 int store_predictions_json(struct store *store, int64_t run_id, struct rl_buf *out, struct rl_err *err);
 
 /* ---- imports ---- */
@@ -180,7 +180,7 @@ int store_import_find(struct store *store, const char *sha256, int64_t *ret_id, 
 
 /* ---- retention ---- */
 /* Names the run in run_retired and deletes it with its document, samples, rows, note and predictions; days without it
- * are made anew; its job stays. RL_E_NOT_FOUND. */
+ * are made anew; its job stays. RL_E_RUN_NOT_FOUND. */
 int store_run_retire(struct store *store, int64_t run_id, const char *reason, int64_t now_ms, struct rl_err *err);
 
 /* ---- export ---- */

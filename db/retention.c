@@ -73,7 +73,7 @@ static int retire(struct store *store, int64_t run_id, const char *reason, int64
     rc = stmt_step(&stmt, err, "looking up a run");
     stmt_end(&stmt);
     if (rc <= 0)
-        return rc < 0 ? -1 : rl_fail(err, RL_E_NOT_FOUND, NULL, "there is no run %lld", (long long)run_id);
+        return rc < 0 ? -1 : rl_fail(err, RL_E_RUN_NOT_FOUND, NULL, "there is no run %lld", (long long)run_id);
     stmt = stmt_start(store, STMT_RETIRED_ADD);
     stmt_int(&stmt, ":id", run_id);
     stmt_int(&stmt, ":now", now_ms);

@@ -183,7 +183,7 @@ static int check_run(struct store *store, int64_t id, struct rl_err *err)
     rc = stmt_step(&stmt, err, "looking up a run");
     stmt_end(&stmt);
     if (rc == 0)
-        return rl_fail(err, RL_E_NOT_FOUND, NULL, "there is no run %lld", (long long)id);
+        return rl_fail(err, RL_E_RUN_NOT_FOUND, NULL, "there is no run %lld", (long long)id);
     return rc < 0 ? -1 : 0;
 }
 

@@ -165,12 +165,13 @@ struct store_run_filter { /* NULL or 0 members do not filter; counters: "counter
  * ridge_flop_per_byte, why{}: the reason of each member that is null. date is the run's finished_at; the two ceilings
  * are the warm ones. */
 int store_run_list(struct store *store, const struct store_run_filter *filter, struct rl_buf *out, struct rl_err *err);
-/* The bytes as stored: {"id":"7","job":"9",…}; an import: job null, with its reason in why. RL_E_NOT_FOUND. */
+/* The bytes as stored: {"id":"7","job":"9",…}; an import: job null, with its reason in why. RL_E_RUN_NOT_FOUND. */
 int store_run_document(struct store *store, int64_t id, struct rl_buf *out, struct rl_err *err);
 /* Such bytes as a struct, *ret the caller's: touches no store, so that any thread may call it. RL_E_STORE_CORRUPT;
  * RL_E_NO_MEMORY. 1.4 MB take some 50 ms (2026-11-29). */
 int store_document_parse(const struct rl_buf *document, int64_t id, struct rl_run **ret, struct rl_err *err);
-/* {"items":[{unit,state,launches,times_s:[…]}]} by unit and state: float32 values with nine digits. RL_E_NOT_FOUND. */
+/* {"items":[{unit,state,launches,times_s:[…]}]} by unit and state: float32 values with nine digits. RL_E_RUN_NOT_FOUND.
+ */
 int store_run_samples(struct store *store, int64_t id, struct rl_buf *out, struct rl_err *err);
 
 #endif

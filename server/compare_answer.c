@@ -68,8 +68,11 @@ static int load_side(struct comparison *c, const struct common *common, int i, s
     struct store_side side = side_of(c->question, common, asked);
     if (compare_load(c->store, &side, asked->label, &c->sides[i], err) == 0)
         return 0;
+    const char *name = i ? "head" : "base";
     if (err->code == RL_E_TOO_LARGE)
-        rl_wrap(err, i ? "head" : "base");
+        rl_wrap(err, "%s", name);
+    if (err->code == RL_E_RUN_NOT_FOUND)
+        rl_fail(err, err->code, name, "%s", err->message);
     return -1;
 }
 

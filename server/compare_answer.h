@@ -25,8 +25,8 @@ struct compare_question {
 };
 
 /* Answers now, or sets answer->later; of a large run not while the daemon shuts down (RL_E_SHUTTING_DOWN). Takes the
- * question over, also on -1: RL_E_NOT_FOUND, RL_E_BAD_FIELD, RL_E_TOO_LARGE above LIMIT_COMPARE_ROWS of a side or
- * COMPARE_ROWS_MAX. */
+ * question over, also on -1: RL_E_RUN_NOT_FOUND with "base" or "head" as its field, RL_E_NOT_FOUND of a kernel,
+ * RL_E_BAD_FIELD, RL_E_TOO_LARGE above LIMIT_COMPARE_ROWS of a side or COMPARE_ROWS_MAX. */
 int compare_answer(const struct routes *routes, struct compare_question *question, struct http_answer *answer,
                    struct rl_err *err);
 

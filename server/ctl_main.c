@@ -264,6 +264,8 @@ static const char *next_action(enum rl_code code)
     switch (code) {
     case RL_E_NOT_FOUND:
         return "See what there is with: " CTL_PROGRAM " jobs, or " CTL_PROGRAM " runs.";
+    case RL_E_RUN_NOT_FOUND:
+        return "See what there is with: " CTL_PROGRAM " runs.";
     case RL_E_UNAUTHORIZED:
         return "Give --token-file FILE with a token that the operator issued, or use --unix PATH.";
     case RL_E_BAD_FIELD:

@@ -14,7 +14,7 @@ enum run_view_form { RUN_VIEW_TABLE, RUN_VIEW_CSV };
 
 /* Answers now, or sets answer->later; of a large run not while the daemon shuts down (RL_E_SHUTTING_DOWN): the library
  * cannot be stopped with a connection that waits. state: of a table, "warm", "cold" or "mixed"; NULL: the first of them
- * that a row has. RL_E_NOT_FOUND. */
+ * that a row has. RL_E_RUN_NOT_FOUND. */
 int run_view(const struct routes *routes, int64_t run, enum run_view_form form, const char *state,
              struct http_answer *answer, struct rl_err *err);
 

@@ -224,7 +224,7 @@ class BadInput(unittest.TestCase):
                 ("//", 404, "not_found"), ("/healthz/", 404, "not_found"), ("//healthz", 404, "not_found"), ("/HEALTHZ", 404, "not_found"),
                 ("/..%5cx", 404, "not_found"), ("/index.html", 404, "not_found"), ("/page/index.html", 404, "not_found"), ("/%2f", 404, "not_found"),
                 ("/api/v1/runs/0", 404, "not_found"), ("/api/v1/runs/01", 404, "not_found"), ("/api/v1/runs/-1", 404, "not_found"),
-                ("/api/v1/runs/9223372036854775807", 404, "not_found"), ("/api/v1/runs/9223372036854775808", 404, "not_found"),
+                ("/api/v1/runs/9223372036854775807", 404, "run_not_found"), ("/api/v1/runs/9223372036854775808", 404, "not_found"),
                 ("/api/v1/runs/" + "9" * 400, 404, "not_found"), ("/api/v1/runs/1/nope", 404, "not_found"), ("/api/v1/runs/x.csv", 404, "not_found"),
                 ("/api/v1/runs/1.CSV", 404, "not_found"), ("/api/v1/jobs/1%20", 404, "not_found"), ("/api/v1/histories", 404, "not_found"),
                 ("/api/v2/jobs", 404, "not_found"), ("/" + "x" * 4095, 404, "not_found"), ("/" + "x" * 4096, 414, "uri_too_long"),

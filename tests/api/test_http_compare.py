@@ -133,7 +133,8 @@ class Compare(unittest.TestCase):
                 self.assertEqual((answer.status, answer.code, answer.json["error"]["field"]), (400, "bad_field", name), (side, answer.body))
         for query, status, code, field in (
                 ("", 400, "bad_field", "base"), ("base=" + good, 400, "bad_field", "head"), ("head=" + good, 400, "bad_field", "base"),
-                ("base=driver:1&head=driver:2", 400, "bad_field", "device"), ("base=run:999&head=" + good, 404, "not_found", None),
+                ("base=driver:1&head=driver:2", 400, "bad_field", "device"), ("base=run:999&head=" + good, 404, "run_not_found", "base"),
+                ("base=%s&head=run:999" % good, 404, "run_not_found", "head"), ("base=run:999&device=x&head=driver:1", 404, "run_not_found", "base"),
                 ("base=%s&head=%s&sizes=huge" % (good, good), 400, "bad_field", "sizes"), ("base=%s&head=%s&source=x" % (good, good), 400, "bad_field", "source"),
                 ("base=%s&head=%s&device=" % (good, good), 400, "bad_field", "device"), ("base=%s&head=%s&base=%s" % (good, good, good), 400, "bad_request", "base"),
                 ("base=%s&head=%s&limit=3" % (good, good), 400, "unknown_field", "limit")):

@@ -209,7 +209,7 @@ class LargeRuns(unittest.TestCase):
             self.assertEqual((head.status, head.body, head.headers["ETag"], head.headers["Content-Length"]), (200, b"", first.headers["ETag"], str(len(first.body))))
             whole[way] = first.body
         self.assertEqual(self.daemon.get(path + "/table?state=hot").code, "bad_field")
-        self.assertEqual(self.daemon.get("/api/v1/runs/99.csv").code, "not_found")
+        self.assertEqual(self.daemon.get("/api/v1/runs/99.csv").code, "run_not_found")
         self.assertTrue(all(whole[way] == text for way, text in self.at_once(4 * ways)))
         before = self.daemon.settled_descriptors()
         with contextlib.closing(self.daemon.connection()) as kept:

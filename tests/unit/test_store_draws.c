@@ -299,7 +299,7 @@ static void a_draw_says_what_is_known(void **state)
     ids[1] = 2;
     FAILS(f, RL_E_BAD_FIELD, store_history_draws(f->store, &side, &draws, &f->err));
     ids[1] = 77;
-    FAILS(f, RL_E_NOT_FOUND, store_history_draws(f->store, &side, &draws, &f->err));
+    FAILS(f, RL_E_RUN_NOT_FOUND, store_history_draws(f->store, &side, &draws, &f->err));
     assert_non_null(strstr(f->err.message, "77"));
     side.run_count = 0;
     FAILS(f, RL_E_BAD_FIELD, store_history_draws(f->store, &side, &draws, &f->err));

@@ -73,8 +73,8 @@ static void a_run_comes_back_as_it_went_in(void **state)
             assert_true((float)json_number_value(json_array_get(times, k)) == (float)samples[i].times_s[k]);
     }
     json_decref(object);
-    FAILS(f, RL_E_NOT_FOUND, store_run_samples(f->store, id + 1, &out, &f->err));
-    FAILS(f, RL_E_NOT_FOUND, store_run_document(f->store, id + 1, &out, &f->err));
+    FAILS(f, RL_E_RUN_NOT_FOUND, store_run_samples(f->store, id + 1, &out, &f->err));
+    FAILS(f, RL_E_RUN_NOT_FOUND, store_run_document(f->store, id + 1, &out, &f->err));
     rl_buf_free(&out);
     rl_buf_init(&out, 20); /* an answer that does not fit is an error, not a cut */
     rl_buf_puts(&out, "before");
@@ -248,7 +248,7 @@ static void the_file_itself_refuses_changes(void **state)
                      SQLITE_OK);
     sqlite3_close(other);
     assert_int_equal(count_all(f), before - 3);
-    FAILS(f, RL_E_NOT_FOUND, store_run_document(f->store, id, &(struct rl_buf){.max = 100}, &f->err));
+    FAILS(f, RL_E_RUN_NOT_FOUND, store_run_document(f->store, id, &(struct rl_buf){.max = 100}, &f->err));
     assert_int_equal(newest_ok(f), 0);
     OK(f, store_check_integrity(f->store, &f->err));
     rl_run_free(run);

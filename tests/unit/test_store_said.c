@@ -69,8 +69,8 @@ static void a_note_has_versions_of_its_own(void **state)
     FAILS(f, RL_E_BAD_FIELD, store_note_put(f->store, &note, &version, &f->err));
     note.text = "";
     note.run_id = 9;
-    FAILS(f, RL_E_NOT_FOUND, store_note_put(f->store, &note, &version, &f->err));
-    FAILS(f, RL_E_NOT_FOUND, store_note_json(f->store, 9, &(struct rl_buf){.max = 100}, &version, &f->err));
+    FAILS(f, RL_E_RUN_NOT_FOUND, store_note_put(f->store, &note, &version, &f->err));
+    FAILS(f, RL_E_RUN_NOT_FOUND, store_note_json(f->store, 9, &(struct rl_buf){.max = 100}, &version, &f->err));
     note.run_id = 1;
     OK(f, store_note_put(f->store, &note, &version, &f->err));
     answer = note_of(f, 1, 3);
@@ -192,7 +192,7 @@ static void what_was_not_found_is_not_scored(void **state)
     answer = predictions_of(f, store_run(f, run, NULL));
     assert_int_equal(int_of(answer, "predicted"), 0);
     json_decref(answer);
-    FAILS(f, RL_E_NOT_FOUND, store_predictions_json(f->store, 99, &(struct rl_buf){.max = 100}, &f->err));
+    FAILS(f, RL_E_RUN_NOT_FOUND, store_predictions_json(f->store, 99, &(struct rl_buf){.max = 100}, &f->err));
     rl_run_free(run);
 }
 
@@ -285,7 +285,7 @@ static void a_retired_run_leaves_nothing_but_its_name(void **state)
     assert_int_equal(query_int(f, "SELECT count(*) FROM trend_day WHERE runs = 28 AND length(newest) = 24 * 36"), 5);
     job_state = state_of(f, 2);
     assert_int_equal(job_state, JOB_DONE);
-    FAILS(f, RL_E_NOT_FOUND, store_run_retire(f->store, 2, "again", T0, &f->err));
+    FAILS(f, RL_E_RUN_NOT_FOUND, store_run_retire(f->store, 2, "again", T0, &f->err));
     OK(f, store_check_integrity(f->store, &f->err));
     for (int64_t id = 1; id < 30; id++) {
         if (id != 2)
