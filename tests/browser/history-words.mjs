@@ -30,7 +30,20 @@ async function figureTests() {
   });
 }
 
+async function verdictTests() {
+  const {direction, quantity, verdict} = await import(pathToFileURL(join(dirname(process.env.RL_README), "static/js/views/trend-words.js")));
+  await test("a point outside of its band is better or worse by what its quantity is", () => {
+    const point = (median, outside = true) => ({median, outside, accepted: false, band: {low: 9, high: 11, median: 10}, why: {}});
+    for (const [metric, above, below] of [["time_s", "worse", "better"], ["dram_bytes", "worse", "better"], ["value", "better", "worse"], ["percent_of_ceiling", "better", "worse"], ["of another day", null, null]]) {
+      const of = quantity(metric, "kernel");
+      assert.deepEqual([direction(point(12), of), direction(point(8), of), direction(point(10, false), of)], [above, below, null], metric);
+      assert.deepEqual([verdict(point(12), of), verdict(point(8), of), verdict(point(10, false), of)], [above ? `Above its band: ${above}.` : "Above its band.", below ? `Below its band: ${below}.` : "Below its band.", "Inside its band."], metric);
+    }
+  });
+}
+
 export async function historyWordsTests() {
   await foreignWordsTests();
   await figureTests();
+  await verdictTests();
 }

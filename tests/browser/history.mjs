@@ -256,18 +256,18 @@ function sameRange(text, low, high) {
 const kindOf = (point) => (point.accepted ? "accepted" : point.band === null ? "none" : point.outside ? "outside" : "inside");
 
 async function checkTable(page, points) {
-  const rows = await page.locator(".trend-table tbody tr").evaluateAll((all) => all.map((tr) => ({kind: tr.className, day: tr.dataset.day, cells: [...tr.cells].map((cell) => cell.innerText.trim()), run: tr.querySelector("td a").getAttribute("href")})));
+  const rows = await page.locator(".trend-table tbody tr").evaluateAll((all) => all.map((tr) => ({kind: tr.className, day: tr.dataset.day, cells: Object.fromEntries([...tr.cells].map((cell, i) => [tr.closest("table").tHead.rows[0].cells[i].innerText.trim(), cell.innerText.trim()])), run: tr.querySelector("td a").getAttribute("href")})));
   assert.equal(rows.length, points.length);
   points.toReversed().forEach((point, i) => {
     const {cells: shown, ...row} = rows[i];
-    assert.equal(row.kind, `kind-${kindOf(point)}`);
-    assert.deepEqual([shown[0], shown[1], shown[2], shown[5]], [point.day, point.driver, point.cuda, String(point.runs)]);
-    same(shown[3], point.median);
-    if (point.min !== point.max) sameRange(shown[4], point.min, point.max);
-    if (point.band === null) assert.equal(shown[6], "–");
-    else sameRange(shown[6], point.band.low, point.band.high);
-    if (point.band) assert.equal(Number(shown[7].replace("−", "-").replace("\u00a0%", "")).toFixed(2), (100 * (point.median / point.band.median - 1)).toFixed(2).replace("-0.00", "0.00"));
-    if (point.band === null) assert.ok(shown[8].includes(point.why.band), shown[8]);
+    assert.equal(row.kind.split(" ")[0], `kind-${kindOf(point)}`);
+    assert.deepEqual([shown["day (UTC)"], shown.driver, shown.CUDA, shown.runs], [point.day, point.driver, point.cuda, String(point.runs)]);
+    same(shown.median, point.median);
+    if (point.min !== point.max) sameRange(shown["least to most"], point.min, point.max);
+    if (point.band === null) assert.equal(shown["band before it"], "–");
+    else sameRange(shown["band before it"], point.band.low, point.band.high);
+    if (point.band) assert.equal(Number(shown["against its middle"].replace("−", "-").replace("\u00a0%", "")).toFixed(2), (100 * (point.median / point.band.median - 1)).toFixed(2).replace("-0.00", "0.00"));
+    if (point.band === null) assert.ok(shown.verdict.includes(point.why.band), shown.verdict);
     assert.deepEqual(parameters(row.run), {run: point.newest_run});
   });
 }
@@ -370,6 +370,8 @@ async function trendTests(browser, daemon, past) {
     assert.equal(await page.locator(".trend-chart svg").getAttribute("aria-label"), chart);
     await page.unrouteAll();
     await visit(page, daemon, `view=trend&${query}&sizes=scaled`, ".empty");
+    assert.match(await page.locator(".empty").innerText(), /No good run of vector add, warm, scaled sizes, between/);
+    assert.match(await page.locator(".trend-title").innerText(), /^vector add, warm: time of a launch\s+.*, scaled sizes, GPU-/);
     await visit(page, daemon, `view=trend&${query}&source=replayed`, ".trend-chart .point");
     assert.ok((await page.locator(".said").innerText()).includes("There is no band yet"));
     assert.ok((await page.locator("#trend p.mark").innerText()).includes("Replayed runs"));
@@ -395,7 +397,8 @@ async function acceptTests(browser, daemon, past) {
     await page.keyboard.press("Enter");
     const which = page.locator(".accept-form [name=run]");
     await which.waitFor();
-    assert.match(await which.locator("option").first().textContent(), /^run \d+, imported, /);
+    assert.match(await which.locator("option").first().textContent(), /^run \d+, imported, \d\d:\d\d/);
+    assert.match(plain(await page.locator(".accept").innerText()), /vector add, warm; driver .*, CUDA .*/);
     const {items} = await json(daemon, `/api/v1/runs?device=${past.device}&driver=${AFTER}&since=${past.days.after[0]}&until=${next(past.days.after[0])}&source=measured,imported`);
     assert.deepEqual(await which.locator("option").evaluateAll((all) => all.map((option) => option.value)), items.map((run) => run.id).reverse());
     const run = items.at(-1).id;

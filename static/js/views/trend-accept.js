@@ -31,16 +31,17 @@ function already(note, trend) {
   return others.length === 0 ? null : element("p", {class: "hint"}, `This run's note accepts already: ${others.map((item) => `${item.kernel} ${item.state}`).join(", ")}. That stays.`);
 }
 
-/** Asks from which run on, and why; done(run) is called when it is stored, left() when it is not to be: the focus is theirs to place. */
+/** Asks from which run on, and why; trend.title: the row's, in words; done(run) is called when it is stored, left() when it is not to be: the focus is theirs to place. */
 export async function acceptForm(shell, point, trend, place, done, left) {
   const close = button("Not now", () => {
     place.replaceChildren();
     left();
   }, {class: "quiet"});
-  const title = element("h2", {tabindex: "-1"}, `Accept the change of ${point.day} UTC`);
+  const title = element("h2", {tabindex: "-1"}, "Accept the change of ", element("span", {class: "day-text"}, `${point.day} UTC`));
   const body = element("div", {});
   place.replaceChildren(element("section", {class: "accept", "aria-label": "Accept a change"}, title,
-    element("p", {class: "lead"}, `From the chosen run on, ${trend.kernel} ${trend.state} is held against what follows, not against what was before (${versionOf(point)}). Say why, for those who ask later.`), body));
+    element("p", {class: "second"}, bdi(trend.title), `, ${trend.state}; ${versionOf(point)}`),
+    element("p", {class: "lead"}, "Later runs are held against the chosen run and those that follow it, no longer against those before it. Say why, for those who ask later."), body));
   body.replaceChildren(element("p", {class: "loading"}, "Loading the runs of that day …"), close);
   title.focus();
   const begin = async () => {
@@ -60,7 +61,7 @@ export async function acceptForm(shell, point, trend, place, done, left) {
 const joined = (read, written, before) => (written === before || written === read ? read : [read, written].filter(Boolean).join("\n"));
 
 function form(shell, runs, trend, body, close, done) {
-  const which = chooser("run", runs.map((run) => [run.id, `run ${run.id}, ${run.source === "measured" ? "" : `${run.source}, `}${momentText(run.date)}`]), runs[0].id);
+  const which = chooser("run", runs.map((run) => [run.id, `run ${run.id}, ${run.source === "measured" ? "" : `${run.source}, `}${momentText(run.date).slice("2026-11-30 ".length)}`]), runs[0].id);
   const text = element("textarea", {name: "text", rows: "3", maxlength: "4096", dir: "auto"});
   const told = element("div", {class: "accept-said", role: "status"}); // outside of the form, since a token's form may be in it
   const save = element("button", {class: "primary"}, "Accept from this run on");
@@ -124,8 +125,8 @@ function markOfDay(trend, day) {
 /** The accepted changes of the trend with the notes that accepted them, newest first; null where there is none. */
 export function acceptedList(shell, trend) {
   if (trend.accepted.length === 0) return null;
-  const items = trend.accepted.toReversed().map(({run, day, note, principal}) => element("li", {}, element("span", {class: "when"}, `${day} UTC`),
-    element("span", {class: "note-text"}, note === "" ? element("span", {class: "hint"}, "without a word") : bdi(note)),
-    element("span", {class: "hint"}, element("a", {href: shell.link("run", {run})}, `run ${run}`), " ", markOfDay(trend, day) ?? "", ", by ", bdi(principal))));
+  const items = trend.accepted.toReversed().map(({run, day, note, principal}) => element("li", {}, element("span", {class: "when day-text"}, `${day} UTC`),
+    element("span", {class: "note-text"}, note === "" ? element("span", {class: "hint"}, "no note") : bdi(note)),
+    element("span", {class: "hint"}, element("a", {href: shell.link("run", {run})}, `run ${run}`), ", by ", bdi(principal), " ", markOfDay(trend, day) ?? "")));
   return element("section", {class: "accepted"}, element("h2", {}, "Accepted changes"), element("ul", {class: "note-list"}, ...items));
 }

@@ -2,26 +2,32 @@
 import {svgElement} from "../dom.js";
 import {areaY, axisX, axisY, dot, gridY, line, link, plot, ruleX} from "../vendor.js";
 import {dayNumber} from "./filters.js";
-import {exact, kindOf, unitFor, verdict, versionOf} from "./trend-words.js";
+import {direction, exact, kindOf, unitFor, verdict, versionOf} from "./trend-words.js";
 
 const DAY_MS = 86400000;
 const MARGIN = {top: 44, right: 14, bottom: 54, left: 66};
+const EDGE = 12; // pixels between the edge and the first day, so that a mark there is whole
 const REACH = 48; // pixels within which the pointer means a point
 const RULES_MOST = 12;
 const LANES = 3;
 const DAYS_FEW = 21; // so many days and fewer have a tick in the middle of each day or of every second, third …: Plot would go on to hours
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/** Shape and colours of each kind of point; the shape alone tells them apart. */
+/** Shape and colours of each kind of point; the shape alone tells them apart, and of the diamonds their place over or under the band. */
 export const SHAPES = {
   inside: {symbol: "circle", fill: "var(--circle)", stroke: "var(--page)", r: 4.5, words: "inside its band"},
-  outside: {symbol: "diamond", fill: "var(--page)", stroke: "var(--bad)", r: 7.5, words: "outside of its band"},
+  worse: {symbol: "diamond", fill: "var(--page)", stroke: "var(--bad)", r: 7.5, words: "outside of its band, worse"},
+  better: {symbol: "diamond", fill: "var(--page)", stroke: "var(--good)", r: 7.5, words: "outside of its band, better"},
+  outside: {symbol: "diamond", fill: "var(--page)", stroke: "var(--text)", r: 7.5, words: "outside of its band"},
   none: {symbol: "circle", fill: "var(--page)", stroke: "var(--ask)", r: 4, words: "no band yet"},
-  accepted: {symbol: "square", fill: "var(--second)", stroke: "var(--page)", r: 5.5, words: "accepted change: the baseline begins anew"},
+  accepted: {symbol: "square", fill: "var(--second)", stroke: "var(--page)", r: 6, words: "accepted change, from whose line on the baseline begins anew"},
 };
 
+/** Which of the shapes a point has. */
+export const shapeOf = (point, of) => direction(point, of) ?? kindOf(point);
+
 /** Points with a place: those of one day stand side by side within it. */
-function placed(points) {
+function placed(points, of) {
   const perDay = new Map();
   for (const point of points) perDay.set(point.day, (perDay.get(point.day) ?? 0) + 1);
   const seen = new Map();
@@ -29,7 +35,7 @@ function placed(points) {
     const nth = (seen.get(point.day) ?? 0) + 1;
     seen.set(point.day, nth);
     const x = new Date((dayNumber(point.day) + nth / (perDay.get(point.day) + 1)) * DAY_MS);
-    return {point, index, x, y: point.median, kind: kindOf(point), low: point.band?.low ?? null, high: point.band?.high ?? null, middle: point.band?.median ?? null};
+    return {point, index, x, y: point.median, kind: kindOf(point), shape: shapeOf(point, of), low: point.band?.low ?? null, high: point.band?.high ?? null, middle: point.band?.median ?? null};
   });
 }
 
@@ -38,7 +44,7 @@ function domains(items) {
   const [least, most] = [Math.min(...values), Math.max(...values)];
   const pad = most > least ? 0.06 * (most - least) : Math.abs(most) * 0.01 || 1;
   const days = items.map(({point}) => dayNumber(point.day));
-  return {y: [least - pad, most + pad], x: [new Date((Math.min(...days) - 0.2) * DAY_MS), new Date((Math.max(...days) + 1.2) * DAY_MS)]};
+  return {y: [least - pad, most + pad], x: [new Date(Math.min(...days) * DAY_MS), new Date((Math.max(...days) + 1) * DAY_MS)]};
 }
 
 /** Where the band goes on without a break: a change that was accepted and a point without a band end it. */
@@ -52,11 +58,11 @@ function bandPieces(items) {
   return pieces.filter((piece) => piece.length > 0);
 }
 
-/** [{x, text}] where the driver becomes another, or the CUDA version does; of very many only the first day of each. */
+/** [{x, text, words}] where the driver becomes another, or the CUDA version does; of very many only the first day of each. */
 export function versionRules(items) {
-  const flips = (of, text) => items.filter((item, i) => i > 0 && of(item) !== null && of(items[i - 1]) !== null && of(item) !== of(items[i - 1])).map((item) => ({x: new Date(dayNumber(item.point.day) * DAY_MS), text: text(of(item)), of: of(item)}));
+  const flips = (of, text, words = text) => items.filter((item, i) => i > 0 && of(item) !== null && of(items[i - 1]) !== null && of(item) !== of(items[i - 1])).map((item) => ({x: new Date(dayNumber(item.point.day) * DAY_MS), text: text(of(item)), words: words(of(item)), of: of(item)}));
   const firsts = (list, first) => list.filter((rule, i) => rule.of !== first && list.findIndex((other) => other.of === rule.of) === i);
-  const drivers = flips((item) => item.point.driver, (driver) => driver);
+  const drivers = flips((item) => item.point.driver, (driver) => driver, (driver) => `driver ${driver}`);
   const cudas = firsts(flips((item) => item.point.cuda, (cuda) => `CUDA ${cuda}`), items[0]?.point.cuda);
   const all = [...(drivers.length > RULES_MOST ? firsts(drivers, items[0].point.driver) : drivers), ...cudas];
   return {rules: all.sort((a, b) => a.x - b.x), shortened: drivers.length > RULES_MOST};
@@ -100,7 +106,7 @@ function base(items, of, size) {
     ...size,
     marginTop: MARGIN.top, marginRight: MARGIN.right, marginBottom: MARGIN.bottom, marginLeft: MARGIN.left,
     className: "roofline-plot",
-    x: {type: "utc", domain: domain.x},
+    x: {type: "utc", domain: domain.x, inset: EDGE},
     y: {domain: domain.y.map((value) => value / scale)},
     marks: [
       gridY({stroke: "var(--grid)", strokeOpacity: 1, ticks: 6}),
@@ -112,7 +118,7 @@ function base(items, of, size) {
       ruleX(items.filter((item) => item.kind === "accepted"), {x: "x", stroke: "var(--second)", strokeWidth: 1.5}),
       link(drawn.filter((item) => item.point.min !== item.point.max), {x1: "x", x2: "x", y1: (d) => d.point.min / scale, y2: (d) => d.point.max / scale, stroke: "var(--join)", strokeWidth: 1}),
       ...Object.entries(SHAPES).map(([kind, {symbol, fill, stroke, r}]) =>
-        dot(drawn.filter((item) => item.kind === kind), {x: "x", y: (d) => d.y / scale, symbol, fill, stroke, strokeWidth: kind === "inside" ? 0.8 : 2, r: r * dense})),
+        dot(drawn.filter((item) => item.shape === kind), {x: "x", y: (d) => d.y / scale, symbol, fill, stroke, strokeWidth: kind === "inside" ? 0.8 : 2, r: kind === "accepted" ? r : r * dense})),
       axisX({...dayTicks(items, Math.max(3, Math.floor((size.width - MARGIN.left) / 100))), label: "day (UTC) →", labelAnchor: "right", labelOffset: MARGIN.bottom - 10, fontSize: 12, color: "var(--muted)"}),
       axisY({ticks: 6, label: `↑ ${of.name}${unit ? `, ${unit}` : ""}`, labelOffset: MARGIN.left - 8, fontSize: 12, color: "var(--muted)"}),
     ],
@@ -126,7 +132,7 @@ function base(items, of, size) {
 }
 
 function sentence({point}, of) {
-  return `${point.day} UTC, ${versionOf(point)}: ${exact(point.median, of)}, ${point.used} ${point.used === 1 ? "run" : "runs"}${point.foreign === null ? "" : `, ${point.foreign}`}. ${verdict(point)}`;
+  return `${point.day} UTC, ${versionOf(point)}: ${exact(point.median, of)}, ${point.used} ${point.used === 1 ? "run" : "runs"}${point.foreign === null ? "" : `, ${point.foreign}`}. ${verdict(point, of)}`;
 }
 
 /** A stop of the Tab key for one of the points, arrow keys through all, the pointer for the nearest. choose(item) is told. */
@@ -134,7 +140,7 @@ function interact(svg, drawn, px, py, of, choose) {
   const layer = svg.appendChild(svgElement("g", {class: "points"}));
   const groups = drawn.map((item, i) => {
     const group = svgElement("g", {class: "point", role: "img", tabindex: i === drawn.length - 1 ? "0" : "-1", "aria-label": sentence(item, of), "data-point": String(item.index)},
-      svgElement("circle", {class: "ring", cx: px(item.x).toFixed(2), cy: py(item.y).toFixed(2), r: "10"}));
+      svgElement("circle", {class: "ring", cx: px(item.x).toFixed(2), cy: py(item.y).toFixed(2), r: "14"}));
     layer.append(group);
     return group;
   });
@@ -176,7 +182,7 @@ function interact(svg, drawn, px, py, of, choose) {
 
 /** {svg, chooseIndex, rules, shortened}; null where no point has a value. of: quantity() of the metric. */
 export function trendChart(points, of, width, choose) {
-  const items = placed(points);
+  const items = placed(points, of);
   if (!items.some((item) => item.y !== null)) return null;
   const size = {width, height: Math.max(280, Math.min(440, Math.round(width * 0.45)))};
   const {svg, px, py, drawn, rules, shortened} = base(items, of, size);

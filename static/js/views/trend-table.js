@@ -2,8 +2,8 @@
 import {element} from "../dom.js";
 import {NONE} from "../format.js";
 import {bdi} from "../parts.js";
-import {SHAPES} from "./trend-chart.js";
-import {change, exact, kindOf, range, verdict} from "./trend-words.js";
+import {SHAPES, shapeOf} from "./trend-chart.js";
+import {change, direction, exact, kindOf, range, verdict} from "./trend-words.js";
 
 const known = (point, member) => (point[member] === null ? element("span", {title: point.why[member]}, "unknown") : bdi(point[member]));
 
@@ -13,27 +13,29 @@ function row(shell, point, of, chosen) {
   const mark = point.foreign === null ? null : element("span", {class: "mark"}, point.foreign);
   const day = element("button", {type: "button", class: "quiet day-button"}, point.day);
   day.addEventListener("click", () => chosen(point));
-  return element("tr", {class: `kind-${kindOf(point)}`, "data-day": point.day}, element("th", {scope: "row"}, day),
-    element("td", {class: "words"}, known(point, "driver")), element("td", {class: "words"}, known(point, "cuda")),
+  return element("tr", {class: [`kind-${kindOf(point)}`, direction(point, of)].filter(Boolean).join(" "), "data-day": point.day}, element("th", {scope: "row"}, day),
+    element("td", {class: "words verdict"}, verdict(point, of)),
     element("td", {title: point.median === null ? point.why.median : null}, exact(point.median, of)),
     element("td", {}, point.median === null ? NONE : point.min === point.max ? "one value" : range(point.min, point.max, of)),
-    element("td", {}, point.used === point.runs ? String(point.runs) : `${point.used} of ${point.runs}`),
     element("td", {title: point.why.band}, band === null ? NONE : range(band.low, band.high, of)),
     element("td", {}, band === null ? NONE : change(point.median, band.median)),
-    element("td", {class: "words verdict"}, verdict(point)), element("td", {class: "words"}, run, mark === null ? "" : " ", mark));
+    element("td", {}, point.used === point.runs ? String(point.runs) : `${point.used} of ${point.runs}`),
+    element("td", {class: "words"}, known(point, "driver")), element("td", {class: "words"}, known(point, "cuda")), element("td", {class: "words"}, run, mark === null ? "" : " ", mark));
 }
 
 export function trendTable(shell, points, of, chosen) {
-  const names = [["day (UTC)", "words"], ["driver", "words"], ["CUDA", "words"], ["median", null], ["least to most", null], ["runs", null], ["band before it", null], ["against its middle", null], ["", "words"], ["newest run", "words"]];
-  const head = element("tr", {}, ...names.map(([name, kind]) => element("th", {scope: "col", class: kind}, name === "" ? element("span", {class: "visually-hidden"}, "verdict") : name)));
+  const names = [["day (UTC)", "words"], ["verdict", "words"], ["median", null], ["least to most", null], ["band before it", null], ["against its middle", null], ["runs", null], ["driver", "words"], ["CUDA", "words"], ["newest run", "words"]];
+  const head = element("tr", {}, ...names.map(([name, kind]) => element("th", {scope: "col", class: kind}, name)));
   const table = element("table", {class: "trend-table"}, element("caption", {}, element("span", {}, `${of.name}; each point is the good runs of one day under one driver and CUDA version`)), element("thead", {}, head),
     element("tbody", {}, ...[...points].reverse().map((point) => row(shell, point, of, chosen))));
   return element("div", {class: "scroll tall", role: "region", "aria-label": "Points of the trend", tabindex: "0"}, table);
 }
 
-/** What each shape means. */
-export function trendKey(shape) {
-  return element("figcaption", {class: "key"}, ...Object.entries(SHAPES).map(([kind, {words}]) => element("span", {class: "sample"}, shape(kind), words)),
+/** What each shape means; of those outside of a band, the ones that are there. */
+export function trendKey(shape, points, of) {
+  const outside = new Set(points.filter((point) => kindOf(point) === "outside").map((point) => shapeOf(point, of)));
+  const kinds = Object.entries(SHAPES).filter(([kind, {symbol}]) => symbol !== "diamond" || outside.has(kind));
+  return element("figcaption", {class: "key"}, ...kinds.map(([kind, {words}]) => element("span", {class: "sample"}, shape(kind), words)),
     element("span", {class: "sample"}, shape("band"), "band: median ± 3 scaled MAD of the baseline runs before"), element("span", {class: "sample"}, shape("spread"), "least to most of the day"),
-    element("span", {class: "sample"}, shape("rule"), "change of driver or CUDA"), element("span", {class: "hint"}, "The axis does not begin at zero."));
+    element("span", {class: "sample"}, shape("rule"), "change of driver or CUDA"), element("p", {class: "hint axis-note"}, "The axis does not begin at zero."));
 }

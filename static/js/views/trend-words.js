@@ -15,7 +15,7 @@ export const METRICS = {
 /** The metrics that the API knows for a kernel or ceiling of its catalogue. */
 export const metricsOf = (unit) => (unit.kind === "kernel" ? ["time_s", "dram_bytes", "dram_per_ask", "percent_of_ceiling"] : ["value", "dram_bytes", "dram_per_ask"]);
 
-/** {name, unit, prefixed} of a metric of a unit: what a ceiling's value counts depends on the ceiling. */
+/** {name, unit, prefixed, better} of a metric of a unit: what a ceiling's value counts depends on the ceiling. */
 export function quantity(metric, kind) {
   const known = METRICS[metric] ?? {name: metric, unit: "", prefixed: false};
   return metric === "value" && kind === "compute_ceiling" ? {...known, unit: "FLOP/s"} : known;
@@ -63,14 +63,21 @@ export function kindOf(point) {
   return point.outside ? "outside" : "inside";
 }
 
+/** Whether a point outside of its band is "better" or "worse" than it; null for one that is not outside, and where neither direction is the better one. */
+export function direction(point, of) {
+  if (kindOf(point) !== "outside" || !of.better) return null;
+  return (of.better === "lower") === (point.median < point.band.low) ? "better" : "worse";
+}
+
 /** What a point says of itself, in a sentence. */
-export function verdict(point) {
+export function verdict(point, of) {
   const why = point.why.band ? `No band: ${point.why.band}.` : "";
   if (point.median === null) return `No value: ${point.why.median}.`;
   if (point.accepted) return `An accepted change: the baseline begins anew here. ${why}`.trim();
   if (point.band === null) return why;
   if (!point.outside) return "Inside its band.";
-  return point.median > point.band.high ? "Above its band." : "Below its band.";
+  const judged = direction(point, of);
+  return `${point.median > point.band.high ? "Above" : "Below"} its band${judged === null ? "" : `: ${judged}`}.`;
 }
 
 export const versionOf = (point) => `driver ${point.driver ?? "unknown"}, CUDA ${point.cuda ?? "unknown"}`;

@@ -3,12 +3,12 @@ import * as api from "../api.js";
 import {chooser, dayInput, field, suggested} from "../controls.js";
 import {element, svgElement} from "../dom.js";
 import {bdi, button, definitions, empty, notice} from "../parts.js";
-import {SIZES, SOURCES, SUITES, anyRun, deviceLabel, distinct, focusOn, foreign, foreignWords, knownDevices, nothingYet, read, region, watch} from "./filters.js";
+import {HISTORY_SOURCE, SIZES, SOURCES, SUITES, anyRun, deviceLabel, distinct, focusOn, foreign, foreignWords, knownDevices, nothingYet, read, region, watch} from "./filters.js";
 import {acceptForm, acceptedList} from "./trend-accept.js";
 import {SHAPES, trendChart} from "./trend-chart.js";
 import {trendKey, trendTable} from "./trend-table.js";
 import {importedUnits, settleUnit} from "./trend-units.js";
-import {METRICS, change, exact, kindOf, metricsOf, quantity, range, verdict} from "./trend-words.js";
+import {METRICS, change, direction, exact, kindOf, metricsOf, quantity, range, verdict} from "./trend-words.js";
 
 export const css = "/css/history.css";
 
@@ -22,9 +22,17 @@ function shape(kind) {
   const paths = {circle: "M-5,0a5,5 0 1,0 10,0a5,5 0 1,0 -10,0z", diamond: "M0,-7L5,0L0,7L-5,0z", square: "M-5,-5h10v10h-10z"};
   if (kind === "band") svg.append(svgElement("rect", {x: "-9", y: "-6", width: "18", height: "12", fill: "var(--band)"}));
   else if (kind === "rule") svg.append(svgElement("path", {d: "M0,-8V8", stroke: "var(--muted)", "stroke-dasharray": "4 3"}));
+  else if (kind === "accepted") svg.append(svgElement("path", {d: "M0,-8V8", stroke: colours.fill, "stroke-width": "1.5"}), svgElement("path", {d: paths.square, fill: colours.fill, stroke: colours.stroke, "stroke-width": "1.8"}));
   else if (kind === "spread") svg.append(svgElement("path", {d: "M0,-8V8", stroke: "var(--join)"}));
   else svg.append(svgElement("path", {d: paths[colours.symbol], fill: colours.fill, stroke: colours.stroke, "stroke-width": "1.8"}));
   return svg;
+}
+
+/** A text with suggestions that says what it means when nothing is in it. */
+function anyOf(name, values, value) {
+  const made = suggested(name, values, value);
+  made.querySelector("input").placeholder = "any";
+  return made;
 }
 
 function controls(state, devices, units) {
@@ -35,13 +43,13 @@ function controls(state, devices, units) {
   return element("form", {class: "toolbar many", "aria-label": "Which trend"},
     field("Device", chooser("device", devices.map((device) => [device.id, deviceLabel(device, devices)]), state.device), {broad: true}),
     field("Kernel or ceiling", chooser("kernel", groups.filter(({options}) => options.length > 0), state.kernel), {broad: true}),
-    field("Cache", chooser("state", STATES, state.state)),
     field("Quantity", chooser("metric", (unit ? metricsOf(unit) : Object.keys(METRICS)).map((metric) => [metric, METRICS[metric].name]), state.metric), {broad: true}),
+    field("Source", chooser("source", SOURCES, state.source), {broad: true}),
+    field("Cache", chooser("state", STATES, state.state)),
     field("Suite", chooser("suite", [["", SUITES[0][1]], SUITES[1]], state.suite)),
     field("Sizes", chooser("sizes", SIZES, state.sizes)),
-    field("Source", chooser("source", SOURCES, state.source), {broad: true}),
-    field("Driver", suggested("driver", distinct(versions.map((version) => version.driver)), state.driver)),
-    field("CUDA", suggested("cuda", distinct(versions.map((version) => version.cuda)), state.cuda)),
+    field("Driver", anyOf("driver", distinct(versions.map((version) => version.driver)), state.driver)),
+    field("CUDA", anyOf("cuda", distinct(versions.map((version) => version.cuda)), state.cuda)),
     field("Since day (UTC)", dayInput("since", state.since)),
     field("Before day (UTC)", dayInput("until", state.until)));
 }
@@ -82,14 +90,15 @@ function summary(trend, of) {
   const count = (kind) => trend.points.filter((point) => kindOf(point) === kind).length;
   const runs = trend.points.reduce((all, point) => all + point.runs, 0);
   const [first, last] = [trend.points[0].day, trend.points.at(-1).day];
-  const parts = [`${trend.points.length} ${trend.points.length === 1 ? "point" : "points"} of ${runs.toLocaleString("en-US")} ${runs === 1 ? "run" : "runs"}, ${first === last ? `on ${first}` : `${first} to ${last}`} (UTC).`];
+  const days = first === last ? ["on ", dayOf(first)] : [dayOf(first), " to ", dayOf(last)];
+  const parts = [];
   if (trend.points.some((point) => point.band !== null)) parts.push(count("outside") === 0 ? "None is outside of its band." : `${count("outside")} outside of ${count("outside") === 1 ? "its" : "their"} band.`);
   if (count("accepted") > 0) parts.push(`${count("accepted")} accepted.`);
   const without = trend.points.filter((point) => point.band === null && point.median !== null);
   if (without.length === trend.points.length) parts.push(`There is no band yet: ${without.at(-1).why.band}.`);
   else if (without.length > 0) parts.push(`${without.length} without a band, for want of baseline runs.`);
   if (METRICS[trend.metric]?.better) parts.push(`${of.better === "lower" ? "Lower" : "Higher"} is better.`);
-  return element("p", {class: "lead said", role: "status"}, parts.join(" "));
+  return element("p", {class: "lead said", role: "status"}, `${trend.points.length} ${trend.points.length === 1 ? "point" : "points"} of ${runs.toLocaleString("en-US")} ${runs === 1 ? "run" : "runs"}, `, ...days, `${NBSP}(UTC). ${parts.join(" ")}`);
 }
 
 function detail(shell, point, of, accept) {
@@ -102,15 +111,15 @@ function detail(shell, point, of, accept) {
     ...(point.band === null ? [] : [
       ["band before it", range(point.band.low, point.band.high, of)],
       ["its middle", `${exact(point.band.median, of)} (${point.band.runs} runs)`],
-      ["against it", change(point.median, point.band.median)]])]);
-  return [element("h2", {}, `${point.day} UTC`), facts, element("p", {class: "advice"}, verdict(point)),
+      ["against its middle", change(point.median, point.band.median)]])]);
+  return [element("h2", {}, `${point.day} UTC`), facts, element("p", {class: ["advice", direction(point, of)].filter(Boolean).join(" ")}, verdict(point, of)),
     element("div", {class: "buttons"}, element("a", {class: "button", href: shell.link("run", {run: point.newest_run})}, `Newest run: ${point.newest_run}`), point.foreign === null ? "" : element("span", {class: "mark"}, point.foreign),
       point.outside ? button("Accept this change …", () => accept(point)) : "")];
 }
 
-function nothing(shell, state, trend) {
-  const words = state.source === "" ? "Replayed runs are no history: they are shown when they are asked for." : "Choose another row, state, device or other days.";
-  return [empty("No point in this trend", element("p", {}, `No good run of ${trend.kernel} ${trend.state}, ${trend.sizes} sizes, between ${trend.since} and ${trend.until} (UTC). ${words}`),
+function nothing(shell, state, trend, unit) {
+  const words = state.source === "" ? "Replayed runs are left out unless they are asked for." : "Choose another row, cache state, device or other days.";
+  return [heading(trend, unit), empty("No point in this trend", element("p", {}, "No good run of ", bdi(unit?.title ?? trend.kernel), `, ${trend.state}, ${trend.sizes} sizes, between `, dayOf(trend.since), " and ", dayOf(trend.until), `${NBSP}(UTC). ${words}`),
     state.source === "" ? element("p", {}, element("a", {href: shell.link("trend", {...state, source: "any"})}, "Show replayed runs too")) : null)];
 }
 
@@ -135,7 +144,7 @@ export async function show(root, params, shell) {
     const ask = (source) => api.get(api.address("/api/v1/trend", {...state, source}), {signal});
     const trend = await ask(state.source);
     markForeign(trend, await foreign(state.source, (source) => (source === state.source ? trend : ask(source))));
-    const made = trend.points.length === 0 ? {nodes: nothing(shell, state, trend), draw: null} : body(shell, trend, units, accepted);
+    const made = trend.points.length === 0 ? {nodes: nothing(shell, state, trend, unit()), draw: null} : body(shell, trend, units, accepted);
     return {nodes: made.nodes, shown: () => {
       draw = made.draw;
       shell.title(`${trend.kernel} ${trend.state}, trend`);
@@ -155,7 +164,7 @@ export async function show(root, params, shell) {
     refill(formPlace.querySelector(":focus")?.name);
   }
   async function accepted(point, trend) {
-    await acceptForm(shell, point, trend, accepting, async (run) => {
+    await acceptForm(shell, point, {...trend, title: unit()?.title ?? trend.kernel}, accepting, async (run) => {
       const said = notice("good", element("p", {role: "status"}, `Accepted from run ${run} on: the band begins anew there.`));
       accepting.replaceChildren(said);
       focusOn(said);
@@ -194,6 +203,17 @@ function firstOfLast(points) {
   return index < 0 ? points.length - 1 : index;
 }
 
+const NBSP = "\u00a0";
+const dayOf = (day) => element("span", {class: "day-text"}, day);
+const named = (list, value) => list.find(([given]) => given === value)?.[1] ?? value;
+
+/** What the trend is of; on paper, where the form is not, all of it. */
+function heading(trend, unit) {
+  const of = quantity(trend.metric, unit?.kind);
+  return element("h2", {class: "trend-title"}, bdi(unit?.title ?? trend.kernel), `, ${trend.state}: ${of.name}`, element("span", {class: "second"}, bdi(trend.device.name), `, ${trend.sizes} sizes, `,
+    element("span", {class: "on-paper"}, `${named(SUITES, trend.suite)}, ${trend.source === "any" ? "runs of every source" : `${named(SOURCES, trend.source === HISTORY_SOURCE ? "" : trend.source)} runs`}, `), element("span", {class: "device-id"}, bdi(trend.device.id))));
+}
+
 /** {nodes, draw}: the chart needs to stand on the page before it can be drawn to fit. */
 function body(shell, trend, units, accept) {
   const unit = units.find((one) => one.id === trend.kernel);
@@ -213,7 +233,8 @@ function body(shell, trend, units, accept) {
     const focused = place.contains(document.activeElement);
     chart = trendChart(trend.points, of, width, (item) => choose(item.index));
     place.replaceChildren(chart ? chart.svg : empty("No value", element("p", {}, `No point has one: ${trend.points[0].why.median}.`)));
-    rules.textContent = chart && chart.rules.length > 0 ? `Changes: ${chart.rules.map((rule) => `${rule.x.toISOString().slice(0, 10)} (UTC) to ${rule.text}`).join("; ")}${chart.shortened ? "; only the first day of each driver is marked" : ""}.` : "";
+    const changes = (chart?.rules ?? []).flatMap((rule, i) => [i === 0 ? "Changes: on " : "; on ", dayOf(rule.x.toISOString().slice(0, 10)), ` (UTC) to ${rule.words}`]);
+    rules.replaceChildren(...changes, changes.length === 0 ? "" : chart.shortened ? "; only the first day of each driver is marked." : ".");
     chart?.chooseIndex(chosen, focused);
   };
   const table = trendTable(shell, trend.points, of, (point) => {
@@ -224,9 +245,8 @@ function body(shell, trend, units, accept) {
   const only = element("input", {type: "checkbox"});
   only.addEventListener("change", () => table.classList.toggle("only-outside", only.checked));
   const mark = markOf(trend.points);
-  const title = element("h2", {class: "trend-title"}, bdi(unit?.title ?? trend.kernel), `, ${trend.state}: ${of.name}`, element("span", {class: "second"}, bdi(trend.device.name), `, ${trend.sizes} sizes `, element("span", {class: "device-id"}, bdi(trend.device.id))));
-  const nodes = [title, mark, summary(trend, of),
-    element("div", {class: "chart-and-list"}, element("figure", {class: "chart"}, place, trendKey(shape), rules), side), acceptedList(shell, trend),
+  const nodes = [heading(trend, unit), mark, summary(trend, of),
+    element("div", {class: "chart-and-list"}, element("figure", {class: "chart"}, place, trendKey(shape, trend.points, of), rules), side), acceptedList(shell, trend),
     element("section", {}, element("div", {class: "list-head"}, element("h2", {}, "The same as a table"), element("label", {class: "check"}, only, " only points outside of their band")), table)];
   return {nodes: nodes.filter(Boolean), draw};
 }
