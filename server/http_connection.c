@@ -127,7 +127,7 @@ static void on_tick(void *arg)
     struct rl_err err;
     int64_t left_ms = (connection->due_ns - rl_monotonic_ns()) / 1000000;
     if (left_ms > 0) {
-        if (!connection->answered)
+        if (!connection->answered && !connection->whole)
             http_connection_end_if_ended(connection);
         loop_timer_set(connection->all->loop, connection->timer, left_ms < TICK_MS ? left_ms : TICK_MS);
         return;

@@ -20,6 +20,8 @@ struct http_connection {
     int64_t allowed_ms; /* that it was from the call which set it */
     bool idle;          /* between requests: closed without a word when time is over */
     bool answered;      /* the answer is on its way */
+    bool whole;         /* the answer is being made: the request's end is looked for by who waits (http_wait.c) */
+    bool interim;       /* the request is of a version that has interim answers */
     bool surplus;       /* over a limit: its first request is answered 503 */
     bool linger;        /* bytes of the peer may be left unread */
 };

@@ -263,6 +263,7 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const c
         bool has_body;
         exchange->begun = true;
         exchange->version = version;
+        exchange->connection->interim = strcmp(version, "HTTP/1.1") == 0;
         if (begin(exchange, mhd, method, &has_body) && has_body) {
             http_connection_refuse(exchange->connection, &exchange->request, exchange->allow, &exchange->err);
             return MHD_NO;
@@ -286,6 +287,7 @@ static void on_completed(void *cls, struct MHD_Connection *mhd, void **con_cls, 
         return;
     struct http_connection *connection = exchange->connection;
     connection->idle = true;
+    connection->whole = false;
     if (!connection->linger)
         connection->answered = false;
     http_connection_deadline(connection, exchange->server->config.idle_timeout_ms);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 
 void http_wait_begin(struct http_wait *wait, struct http_connection *connection, const struct http_upload *upload)
 {
@@ -45,11 +46,20 @@ void http_wait_give_up(struct http_wait *wait)
     stop_waiting(wait);
 }
 
-/* The peer has closed, or the connection's own deadline has shut it down. */
-static void on_gone(void *arg, uint32_t events)
+/* Nothing more will come. From a client that has closed and from one that has ended its own side alone and reads on,
+ * which HTTP allows, the same comes: the end of the stream. What is sent tells: a closed one's system answers it with a
+ * reset, and a client passes over an interim answer (RFC 9110, 15.2), which HTTP/1.0 has not. */
+static void on_end(void *arg, uint32_t events)
 {
-    (void)events;
-    http_wait_give_up(arg);
+    static const char probe[] = "HTTP/1.1 100 Continue\r\n\r\n";
+    struct http_wait *wait = arg;
+    struct http_connection *connection = wait->connection;
+    loop_remove(connection->all->loop, wait->watch);
+    wait->watch = NULL;
+    if (events & (EPOLLHUP | EPOLLERR) || !connection->interim ||
+        send(connection->fd, probe, sizeof(probe) - 1, MSG_DONTWAIT | MSG_NOSIGNAL) != sizeof(probe) - 1 ||
+        loop_add_fd(connection->all->loop, connection->fd, 0, on_end, wait, &wait->watch, NULL))
+        http_wait_give_up(wait);
 }
 
 int http_wait_finish(struct http_wait *wait, void (*resume)(void *arg), void *arg, struct rl_err *err)
@@ -64,9 +74,9 @@ int http_wait_finish(struct http_wait *wait, void (*resume)(void *arg), void *ar
         return 0;
     /* Who has the head of an answer may have ended the own side and still read; EPOLLHUP and EPOLLERR always come. */
     uint32_t events = connection->answered ? 0 : EPOLLRDHUP;
-    if (loop_add_fd(connection->all->loop, connection->fd, events, on_gone, wait, &wait->watch, err))
+    if (loop_add_fd(connection->all->loop, connection->fd, events, on_end, wait, &wait->watch, err))
         return -1;
-    wait->waiting = true;
+    wait->waiting = connection->whole = true;
     http_connection_deadline(connection, LIMIT_IMPORT_ANSWER_MS);
     return 0;
 }

@@ -217,6 +217,12 @@ class LargeRuns(unittest.TestCase):
                 kept.request("GET", way)
                 text = kept.getresponse().read()
                 self.assertTrue(way not in whole or text == whole[way])
+        with self.daemon.socket() as half:  # its own side ended, it still reads
+            half.sendall(("GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n" % ways[0]).encode())
+            half.shutdown(socket.SHUT_WR)
+            answer = http.client.HTTPResponse(half)
+            answer.begin()
+            self.assertEqual((answer.status, answer.read()), (200, whole[ways[0]]))
         self.daemon.leave(ways[0], 6)
         self.assertEqual(self.daemon.get(ways[0]).body, whole[ways[0]])
         self.assertEqual(self.daemon.settled_descriptors(), before)

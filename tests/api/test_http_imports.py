@@ -1,5 +1,6 @@
 """POST /api/v1/imports: what becomes a run, what is refused with which words, and that nothing is ever half-stored."""
 import csv
+import http.client
 import io
 import json
 import os
@@ -461,6 +462,29 @@ class Imports(unittest.TestCase):
             daemon.wait_for(lambda: not children(daemon), "its end")
         self.assertEqual(daemon.settled_descriptors(), before)
         self.nothing_stored()
+
+    def test_a_client_that_ends_its_own_side(self):
+        """It has sent all and reads on, as nc -N does: unlike one that has closed, it gets its answer, whenever that comes."""
+        run = self.imported({"record": T4}, {"date": "2026-09-01"})
+        del run["id"], run["job"], run["why"]["job"]
+        kind, body = form(parts_of({"record": T4}, {"date": "2026-09-01"}))
+        request = ("POST %s HTTP/1.%%d\r\nHost: localhost\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n" % (PATH, kind, len(body))).encode()
+        said = "say('result', 2, run=json.loads(%r))" % json.dumps(run)
+        for script, version, status in ((said, 1, 201), ("time.sleep(1.5); " + said, 1, 201), ("sys.exit(0)", 1, 500), ("time.sleep(60)", 0, None)):
+            with self.subTest(script=script[:20], version=version):
+                daemon = self.importer(script)
+                with daemon.socket() as connection:
+                    connection.sendall(request % version + body)
+                    connection.shutdown(socket.SHUT_WR)
+                    answer = http.client.HTTPResponse(connection)  # passes over interim answers
+                    if status is None:  # HTTP/1.0 has none: such a client counts as gone
+                        self.assertRaises(http.client.RemoteDisconnected, answer.begin)
+                        daemon.wait_for(lambda: not children(daemon), "the process's end")
+                        self.nothing_stored()
+                        continue
+                    answer.begin()
+                    self.assertEqual((answer.status, json.loads(answer.read()).get("outcome")), (status, "ok" if status == 201 else None))
+                    self.assertEqual(harness.read_all(connection), b"")
 
     def test_shutting_down(self):
         daemon = self.importer("time.sleep(60)")
