@@ -175,6 +175,30 @@ export async function oldTests(browser) {
     assert.deepEqual(await axe(page), []);
     await done();
   });
+  for (const [device, days, driver] of [["new card", 5, "610.20"], ["card of a year ago", 364, "590.1"], ["card between the years", 363, "590.2"], ["ancient card", 4100, "343.36"]])
+    await importForm(daemon, {timings: lines, device, driver, cuda: "12.6", date: dayAgo(days), sizes: "course"});
+  const names = ["new card", "card between the years", "card of a year ago", "card", "ancient card"]; // by their newest runs
+  const offered = (page, name) => page.locator(`[name=${name}] option`).evaluateAll((all) => all.map((option) => option.textContent));
+  await test("every device and driver is offered, however old its runs are, while others have newer ones", async () => {
+    const {page, done} = await open(browser);
+    for (const [fragment, ready, before] of [["view=history", ".matrix a.cell", ["all devices"]], ["view=runs", "#runs tbody tr", ["all devices"]], ["view=trend", "#trend h1", []], ["view=compare", "#compare h1", ["that of the runs"]]]) {
+      await visit(page, daemon, fragment, ready);
+      assert.deepEqual(await offered(page, "device"), [...before, ...names], fragment);
+    }
+    await page.locator("[name=device]").selectOption({label: "card"});
+    assert.deepEqual(await offered(page, "head-kind"), ["driver 601.10", "driver 595.84", "runs by number …"]);
+    await visit(page, daemon, "view=runs&device=ancient-card", "#runs tbody tr");
+    assert.deepEqual(await page.locator("[name=driver] + datalist option").evaluateAll((all) => all.map((option) => option.value)), ["343.36"]);
+    await done();
+  });
+  await test("where the matrix of a span is too large, the devices of its newest runs are offered", async () => {
+    const {page, done} = await open(browser, {expected: [/413/]});
+    const error = {code: "too_large", message: "the matrix has more than 200000 cells: ask for one device, or for fewer days", next_action: "Ask for fewer days."};
+    await page.route(/\/api\/v1\/history\?/, (route) => route.fulfill({status: 413, json: {error}}));
+    await visit(page, daemon, "view=runs", "#runs tbody tr");
+    assert.deepEqual(await offered(page, "device"), ["all devices", ...names]);
+    await done();
+  });
   await daemon.stop();
 }
 

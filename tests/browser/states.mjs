@@ -39,6 +39,7 @@ function manyPoints(trend) {
 
 function manyDays(history) {
   const [row] = history.rows;
+  if (!row) return history; // of years before
   const rows = [];
   for (const [i, driver] of ["550.54.15", "560.35.03", "570.133.20", null].entries())
     for (const [j, device] of [row.device, {id: "GPU-1", name: WORDS}].entries()) {

@@ -5,6 +5,7 @@ import {button, empty} from "../parts.js";
 import {refused} from "../refused.js";
 
 const DAY_MS = 86400000;
+const SPAN_MOST = 3660; // days of one matrix; the API takes no more
 
 export const SOURCES = [["", "measured and imported"], ["measured", "measured here"], ["imported", "imported"], ["replayed", "replayed"], ["any", "all, replayed too"]];
 export const SIZES = [["course", "course"], ["scaled", "scaled"], ["other", "other"]];
@@ -88,35 +89,45 @@ export function region(shell, place, load) {
   return again;
 }
 
-/** The matrix of every source; of the newest month alone where all of it is over the daemon's limit. */
-async function matrix(signal) {
+/** Runs as rows of a matrix, the newest ones that fit the query. */
+async function newestRows(query, signal) {
+  const {items} = await api.get(api.address("/api/v1/runs", {...query, source: "any", limit: 200}), {signal});
+  return items.map(({device, driver, cuda, date}) => ({device, driver, cuda, cells: [{day: date.slice(0, 10)}]})).reverse();
+}
+
+/** Rows of the matrix of every source; otherwise() gives them where all of it is over the daemon's limit. */
+async function matrixRows(query, signal, otherwise) {
   try {
-    return await api.get("/api/v1/history?source=any", {signal});
+    return (await api.get(api.address("/api/v1/history", {...query, source: "any"}), {signal})).rows;
   } catch (error) {
     if (error.status !== 413) throw error;
-    return api.get(api.address("/api/v1/history", {source: "any", since: dayText(dayNumber(today()) - 30)}), {signal});
+    return otherwise();
   }
 }
 
-/** The newest runs as rows of a matrix: for where the matrix, which is of the last year, has none. */
-async function newestRows(signal) {
-  const {items} = await api.get("/api/v1/runs?source=any&limit=200", {signal});
-  const rows = new Map();
-  for (const {device, driver, cuda, date} of items) {
-    const key = JSON.stringify([device.id, driver, cuda]);
-    const row = rows.get(key) ?? rows.set(key, {device, driver, cuda, cells: []}).get(key);
-    row.cells.unshift({day: date.slice(0, 10)}); // they come newest first
-  }
-  return [...rows.values()];
+/** Rows of all days, the oldest first: the matrix gives the last year by itself and ten years at most, and a row is of its days alone; from before them come the newest runs. */
+async function allRows(signal) {
+  const year = dayText(dayNumber(today()) - 363); // a day over the year's first, so that none is between the two
+  const decade = dayText(dayNumber(year) - SPAN_MOST);
+  const [older, before, last] = await Promise.all([
+    newestRows({until: decade}, signal),
+    matrixRows({since: decade, until: year}, signal, () => newestRows({since: decade, until: year}, signal)),
+    matrixRows({}, signal, () => matrixRows({since: dayText(dayNumber(today()) - 30)}, signal, () => newestRows({}, signal)))]);
+  return [...older, ...before, ...last];
 }
 
-/** [{id, name, versions: [{driver, cuda, first, last}]}]: what has runs of the last year, or where none has, of any day; and what was probed; versions as they came. */
+/** [{id, name, versions: [{driver, cuda, last}]}]: what has good runs of any day, and what was probed, the one with the newest run first. last: the newest day; versions in the order of their first days. */
 export async function knownDevices(signal) {
-  const [history, probed] = await Promise.all([matrix(signal), api.get("/api/v1/devices", {signal})]);
-  if (history.rows.length === 0) history.rows = await newestRows(signal);
+  const [rows, probed] = await Promise.all([allRows(signal), api.get("/api/v1/devices", {signal})]);
   const found = new Map();
   const at = ({id, name}) => found.get(id) ?? found.set(id, {id, name, versions: []}).get(id);
-  for (const row of history.rows) at(row.device).versions.push({driver: row.driver, cuda: row.cuda, first: row.cells[0]?.day ?? "", last: row.cells.at(-1)?.day ?? ""});
+  for (const {device, driver, cuda, cells} of rows) {
+    const {versions} = at(device);
+    const last = cells.at(-1)?.day ?? "";
+    const known = versions.find((version) => version.driver === driver && version.cuda === cuda);
+    if (!known) versions.push({driver, cuda, last});
+    else if (last > known.last) known.last = last;
+  }
   for (const item of probed.items) at(item);
   const newest = (device) => device.versions.reduce((last, version) => (version.last > last ? version.last : last), "");
   return [...found.values()].sort((a, b) => (newest(a) < newest(b) ? 1 : newest(a) > newest(b) ? -1 : 0));
