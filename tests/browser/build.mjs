@@ -1,6 +1,7 @@
-// static/build: what it fills, and what it leaves alone.
+// static/build: what it fills, and what it leaves alone; and that only one run of these tests is in a build folder.
 import assert from "node:assert/strict";
-import {execFile} from "node:child_process";
+import {execFile, spawn} from "node:child_process";
+import {once} from "node:events";
 import {existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync} from "node:fs";
 import {dirname, join} from "node:path";
 import {temporary} from "./daemon.mjs";
@@ -11,7 +12,21 @@ const script = join(dirname(process.env.RL_README), "static/build");
 /** {status, stderr} of static/build with this folder, called from within cwd. */
 const build = (folder, cwd) => new Promise((resolve) => { execFile(script, [folder], {cwd}, (error, _stdout, stderr) => resolve({status: error ? error.code : 0, stderr})); });
 
+async function lockTests() {
+  await test("a second run in the same build folder is refused before it touches anything", async () => {
+    const mine = temporary();
+    const again = spawn(join(dirname(process.env.RL_README), "tests/browser/run"), [dirname(process.env.RL_WORK)], {stdio: ["ignore", "ignore", "pipe"], env: {...process.env, RL_ONLY: "none"}});
+    const parts = [];
+    again.stderr.on("data", (data) => parts.push(data));
+    const [status] = await once(again, "close");
+    assert.equal(Buffer.concat(parts).toString(), `tests/browser/run: another run is in ${process.env.RL_WORK}: wait for its end, or name another build folder\n`);
+    assert.equal(status, 75);
+    assert.ok(existsSync(mine));
+  });
+}
+
 export async function buildTests() {
+  await lockTests();
   await test("static/build leaves a folder alone that holds anything of somebody else's, by whatever name", async () => {
     const parent = temporary();
     const folder = join(parent, "mine");
