@@ -96,7 +96,7 @@ export function button(text, onClick, attributes = {}) {
 }
 
 /** Puts the focus onto the heading of what an element stands in: for when the element goes away under it. */
-function upToHeading(from) {
+export function upToHeading(from) {
   const heading = from.closest("section, article")?.querySelector("h1, h2, h3");
   heading?.setAttribute("tabindex", "-1");
   heading?.focus({preventScroll: true});

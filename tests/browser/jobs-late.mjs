@@ -1,6 +1,6 @@
 // Jobs in Chromium: answers that come late, out of order or not at all, and what of the view goes on by itself.
 import assert from "node:assert/strict";
-import {open} from "./browser.mjs";
+import {axe, open} from "./browser.mjs";
 import {start, submit} from "./daemon.mjs";
 import {ended, jobs, look, panel, press, slow} from "./jobs-page.mjs";
 import {test} from "./suite.mjs";
@@ -161,6 +161,59 @@ async function lateAndLost(browser) {
   await daemon.stop();
 }
 
+/** Lets the list of jobs have as many as size.count says, made of one of them; pages are as the API's. */
+async function manyJobs(page, job, size) {
+  await page.route(/\/api\/v1\/jobs\?/, (route) => {
+    const {searchParams} = new URL(route.request().url());
+    const [limit, at] = [Number(searchParams.get("limit")), Number(searchParams.get("cursor") ?? 0)];
+    const items = Array.from({length: size.count}, (_, i) => ({...job, id: String(100 + size.count - i), state: searchParams.get("state") ?? job.state}));
+    return route.fulfill({json: {items: items.slice(at, at + limit), next: at + limit < items.length ? String(at + limit) : null}});
+  });
+}
+
+async function showMore(browser) {
+  const daemon = await start();
+  const job = await submit(daemon, {suite: "verify", counters: false, kernels: ["vector_add"]});
+  const focused = (page) => page.evaluate(() => [document.activeElement.localName, document.activeElement.textContent]);
+  const rows = (page, count) => page.locator("#jobs .job-list tbody tr").nth(count - 1).waitFor();
+  const read = (page) => page.waitForResponse(/\/api\/v1\/jobs\?/).then((answer) => answer.finished());
+  await test("Show more keeps the focus while there is more, over an error too, and leaves it at the list's heading when all is shown", async () => {
+    const {page, done} = await open(browser, {expected: [/ERR_FAILED/]});
+    await manyJobs(page, job, {count: 45});
+    await look(page, daemon);
+    await page.getByRole("button", {name: "Show more"}).focus();
+    await page.keyboard.press("Enter");
+    await rows(page, 40);
+    assert.deepEqual(await focused(page), ["button", "Show more"]);
+    await read(page); // the list as it is now
+    assert.deepEqual(await focused(page), ["button", "Show more"]);
+    await page.route(/cursor=40/, (route) => route.abort(), {times: 1});
+    await page.keyboard.press("Enter");
+    await page.locator(".pager .notice.bad").waitFor();
+    assert.deepEqual(await focused(page), ["button", "Show more"]);
+    assert.deepEqual(await axe(page), []);
+    const scrolled = await page.evaluate(() => window.scrollY);
+    await page.keyboard.press("Enter");
+    await rows(page, 45);
+    await page.locator(".pager").waitFor({state: "detached"});
+    assert.deepEqual(await focused(page), ["h2", "All jobs"]);
+    assert.ok(Math.abs(await page.evaluate(() => window.scrollY) - scrolled) < 2, "the reader's rows stay in sight");
+    await done();
+  });
+  await test("Show more that is no longer needed, since the list became shorter, leaves the focus at the list's heading", async () => {
+    const {page, done} = await open(browser);
+    const size = {count: 25};
+    await manyJobs(page, job, size);
+    await look(page, daemon, "&state=done");
+    await page.getByRole("button", {name: "Show more"}).focus();
+    size.count = 12;
+    await page.locator(".pager").waitFor({state: "detached"});
+    assert.deepEqual(await focused(page), ["h2", "Done jobs"]);
+    await done();
+  });
+  await daemon.stop();
+}
+
 async function focusKept(browser) {
   await test("a job that ends while it is asked whether to cancel it leaves the focus in its panel", async () => {
     const daemon = await slow(6);
@@ -180,5 +233,6 @@ async function focusKept(browser) {
 
 export async function lateTests(browser) {
   await lateAndLost(browser);
+  await showMore(browser);
   await focusKept(browser);
 }

@@ -3,7 +3,7 @@ import {address, get} from "../api.js";
 import {chooser, field} from "../controls.js";
 import {element} from "../dom.js";
 import {NONE, momentText} from "../format.js";
-import {bdi, chip, empty, pager, runLink, scrolling} from "../parts.js";
+import {bdi, chip, empty, pager, runLink, scrolling, upToHeading} from "../parts.js";
 import {dayNumber, dayText} from "./filters.js";
 import {CHIPS, STATES, age, isOpen, stateWord, what, who} from "./jobs-words.js";
 
@@ -113,7 +113,10 @@ export function jobList(state, context) {
       order();
       return answer.next;
     });
+    const focused = more.contains(document.activeElement);
     more.replaceChildren(...[after].filter(Boolean));
+    if (focused && after) after.querySelector("button").focus({preventScroll: true});
+    else if (focused) upToHeading(more);
   };
   /** The list as it is now from its newest job to the oldest row that may change yet: an open job may, an ended one stays as it is; a list of one state may get and lose jobs anywhere. */
   const current = async () => {
