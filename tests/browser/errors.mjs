@@ -42,7 +42,24 @@ async function readinessTests() {
   });
 }
 
+async function waitTests() {
+  const {ApiError, get, seconds} = await module("api.js");
+  await test("a wait is whole seconds, as the daemon gives it, or none", async () => {
+    for (const [header, wanted] of [["0", 0], ["7", 7], ["999999", 999999], [undefined, null], [null, null], ["", null], ["1.5", null], ["-1", null], [" 3", null], ["9999999", null], ["Mon, 30 Nov 2026 12:00:00 GMT", null]]) {
+      assert.equal(seconds(header), wanted, String(header));
+      assert.equal(new ApiError({code: "queue_full", message: "m"}, 429, header).retryAfter, wanted, String(header));
+    }
+    assert.equal(new ApiError({code: "queue_full", message: "m"}, 429).retryAfter, null);
+    const body = JSON.stringify({error: {code: "queue_full", message: "m", next_action: "n"}});
+    for (const [headers, wanted] of [[{}, null], [{"Retry-After": "2"}, 2]]) {
+      const error = await answered(new Response(body, {status: 429, headers}), () => get("/api/v1/jobs")).catch((thrown) => thrown);
+      assert.deepEqual([error.code, error.retryAfter], ["queue_full", wanted]);
+    }
+  });
+}
+
 export async function errorsTests() {
+  await waitTests();
   await readinessTests();
   const {errorSentence, sentence} = await module("format.js");
   await test("a message becomes a sentence, and the name of the field that it begins with stays as it is sent", () => {

@@ -270,6 +270,25 @@ async function failing(browser) {
     await done();
     await daemon.stop();
   });
+  await test("a refusal that asks for no wait holds nothing back, at the job's form and at the import's", async () => {
+    const daemon = await start();
+    const {page, done} = await open(browser, {expected: [/429/]});
+    const error = {code: "queue_full", message: "64 jobs are waiting", next_action: "Send the job again."};
+    await page.route(/\/api\/v1\/(jobs|imports)$/, (route) => (route.request().method() === "POST" ? route.fulfill({status: 429, json: {error}}) : route.continue()));
+    for (const [fragment, button] of [["view=jobs", "Start verification"], ["view=import", "Import"]]) {
+      await page.goto(`${daemon.url}/#${fragment}`);
+      const send = page.locator("form").getByRole("button", {name: button});
+      await send.click();
+      const said = page.locator(".said .notice.bad");
+      await said.waitFor();
+      assert.deepEqual(await said.locator("p").allInnerTexts(), ["64 jobs are waiting.", "Send the job again.", "queue_full"]);
+      assert.deepEqual([await send.innerText(), await send.getAttribute("aria-disabled")], [button, null]);
+      const [again] = await Promise.all([page.waitForRequest((request) => request.method() === "POST"), send.click()]);
+      assert.ok(again);
+    }
+    await done();
+    await daemon.stop();
+  });
   await test("too many jobs: the button waits as long as the daemon asks", async () => {
     const daemon = await slow(12);
     const {page, done} = await open(browser, {expected: [/429/]});
