@@ -212,7 +212,7 @@ export async function t4Tests(browser) {
     const cells = await page.locator(".matrix a.cell").evaluateAll((all) => all.map((a) => ({text: a.textContent, kind: a.classList.contains("counted") ? "counter-backed" : "timed-only", label: a.getAttribute("aria-label"), row: a.closest("tr").querySelector("th").textContent})));
     assert.deepEqual(cells.map(({text, kind, row}) => [text, kind, row]), [["1", "counter-backed", "595.84 CUDA 12.6"], ["1t", "timed-only", "580.173.02 CUDA 13.0"]]);
     cells.forEach(({label}, i) => assert.ok(plain(label).includes(`${entries[i].date} UTC`), label));
-    const told = await page.locator(".said").innerText();
+    const told = plain(await page.locator(".said").innerText());
     for (const part of ["2 good runs of 1 device under 2 drivers", "1 with counters, 1 timed only", "on 2 days"]) assert.ok(told.includes(part), told);
     await page.locator(".matrix a.counted").click();
     await page.locator("#runs tbody tr").first().waitFor();

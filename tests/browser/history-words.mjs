@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import {dirname, join} from "node:path";
 import {pathToFileURL} from "node:url";
-import {test} from "./suite.mjs";
+import {plain, test} from "./suite.mjs";
 
 /** What the page says of runs that were not measured here, of counts alone. */
 async function foreignWordsTests() {
@@ -10,6 +10,21 @@ async function foreignWordsTests() {
   await test("runs that were not measured here are counted in words", () => {
     const cases = [[2, {}, null], [2, {imported: 0, replayed: 0}, null], [2, {imported: 2}, "imported"], [3, {imported: 1}, "1 of 3 imported"], [3, {imported: 0, replayed: 3}, "replayed"], [4, {imported: 1, replayed: 2}, "1 of 4 imported, 2 replayed"]];
     for (const [all, counts, words] of cases) assert.equal(foreignWords(all, counts), words);
+  });
+}
+
+/** A module of the views. */
+const view = (name) => import(pathToFileURL(join(dirname(process.env.RL_README), `static/js/views/${name}.js`)));
+
+async function matrixWordsTests() {
+  const {shortCount} = await view("history-matrix");
+  const {driverWords} = await view("history");
+  await test("a cell's count is short", () => {
+    for (const [count, text] of [[1, "1"], [999, "999"], [1000, "1k"], [1499, "1k"], [1500, "2k"], [99499, "99k"], [100000, "100k"], [999499, "999k"], [999500, "1M"]]) assert.equal(shortCount(count), text, String(count));
+  });
+  await test("an unknown driver is not counted as one", () => {
+    const words = (...drivers) => plain(driverWords(drivers.map((driver) => ({driver}))));
+    assert.deepEqual([words("1", "1"), words("1", "2"), words("1", null), words("1", "2", null, null), words(null)], ["1 driver", "2 drivers", "1 driver and unknown ones", "2 drivers and unknown ones", "unknown drivers"]);
   });
 }
 
@@ -44,6 +59,7 @@ async function verdictTests() {
 
 export async function historyWordsTests() {
   await foreignWordsTests();
+  await matrixWordsTests();
   await figureTests();
   await verdictTests();
 }

@@ -6,6 +6,7 @@ import {join} from "node:path";
 import {axe, launch, open} from "./browser.mjs";
 import {JSON_TYPE, start, submit} from "./daemon.mjs";
 import {importedKernelTests, oldTests, t4Tests, tokenTests, versionTests} from "./history-rights.mjs";
+import {paperTests} from "./history-paper.mjs";
 import {historyWordsTests} from "./history-words.mjs";
 import {AFTER, BEFORE, HOSTILE, fillPast} from "./past.mjs";
 import {plain, test, until} from "./suite.mjs";
@@ -80,13 +81,13 @@ async function matrixTests(browser, daemon, past) {
   await test("a gap of days is told, and so is the change of driver, with its comparison", async () => {
     const {page, done} = await open(browser);
     await visit(page, daemon, `view=history&device=${past.device}`, ".matrix a.cell");
-    assert.equal(await page.locator(".matrix thead .gap").innerText(), "16 days without");
+    assert.equal(await page.locator(".matrix thead .gap").innerText(), "16 days without a run");
     assert.deepEqual(await page.locator(".matrix a.new").evaluateAll((all) => all.map((a) => a.getAttribute("aria-label").slice(3, 13))), [past.days.after[0]]);
     const item = page.locator(".change-list li");
     assert.equal(await item.count(), 1);
     const text = await item.innerText();
     for (const part of [past.days.after[0], BEFORE, AFTER]) assert.ok(text.includes(part), text);
-    assert.equal(await item.locator(".mark").innerText(), "imported");
+    assert.equal(await item.locator(".mark").innerText(), "runs of that day: imported");
     assert.deepEqual(parameters(await item.locator("a").getAttribute("href")), {view: "compare", base: `driver:${BEFORE}`, head: `driver:${AFTER}`, device: past.device});
     await done();
   });
@@ -137,6 +138,11 @@ async function matrixTests(browser, daemon, past) {
     await visit(page, daemon, "view=history&since=yesterday", ".notice.bad");
     assert.match(await page.locator(".notice.bad").innerText(), /^since 'yesterday' /); // the field's name as it is sent
     assert.equal(await page.locator("[name=since]").inputValue(), "yesterday");
+    assert.equal(await page.locator("[aria-invalid=true]").getAttribute("name"), "since");
+    await page.getByRole("button", {name: "90 days"}).click();
+    await page.locator(".matrix a.cell").first().waitFor();
+    assert.equal(await page.locator("[aria-invalid]").count(), 0);
+    assert.deepEqual(await page.locator("[aria-pressed=true]").allInnerTexts(), ["90 days"]);
     await done();
   });
 }
@@ -470,6 +476,7 @@ export async function historyTests() {
   const browser = await launch();
   try {
     await matrixTests(browser, daemon, past);
+    await paperTests(browser, daemon, past);
     await runsTests(browser, daemon, past);
     await trendTests(browser, daemon, past);
     await acceptTests(browser, daemon, past); // ends the daemon

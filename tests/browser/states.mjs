@@ -13,7 +13,7 @@ const WORDS = `${MARKUP} ${"long words and longer ones ".repeat(6)} ${ARABIC} ${
 const refusal = {status: 401, json: {error: {code: "unauthorized", message: "the token is not known", next_action: "Send a token that the daemon knows, or ask the operator for one."}}};
 
 /** An answer of the daemon with a change: change(json) gives what the page is to have. */
-const changed = (page, pattern, change) => page.route(pattern, async (route) => {
+export const changed = (page, pattern, change) => page.route(pattern, async (route) => {
   if (route.request().method() !== "GET") return route.continue();
   const response = await route.fetch();
   return route.fulfill({response, json: change(await response.json())});
@@ -37,7 +37,8 @@ function manyPoints(trend) {
   return {...trend, since: points[0].day, points, accepted: [{run: "4", day, note: WORDS, principal: "token:sender"}, {run: "5", day, note: "", principal: "uid:1000"}]};
 }
 
-function manyDays(history) {
+/** A year of days of two devices under four drivers, one of them unknown: an answer of the history as the API gives it. */
+export function manyDays(history) {
   const [row] = history.rows;
   if (!row) return history; // of years before
   const rows = [];

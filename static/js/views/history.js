@@ -3,6 +3,8 @@ import * as api from "../api.js";
 import {chooser, dayInput, field} from "../controls.js";
 import {element} from "../dom.js";
 import {button, empty} from "../parts.js";
+import {refusedField, unmark} from "../refused.js";
+import {chosenLine} from "./filter-words.js";
 import {SOURCES, anyRun, dayNumber, dayText, deviceLabel, foreign, foreignWords, knownDevices, nothingYet, read, region, today, watch} from "./filters.js";
 import {changes, key, matrix} from "./history-matrix.js";
 
@@ -11,9 +13,19 @@ export const css = "/css/history.css";
 const SPANS = [30, 90, 365];
 const NAMES = ["device", "source", "since", "until"];
 
-const count = (number, one, more = `${one}s`) => `${number.toLocaleString("en-US")} ${number === 1 ? one : more}`;
+const NBSP = "\u00a0"; // a number and its word stand on one line
+const figure = (number) => number.toLocaleString("en-US");
+const count = (number, one, more = `${one}s`) => `${figure(number)}${NBSP}${number === 1 ? one : more}`;
 
 const dayOf = (day) => element("span", {class: "day-text"}, day);
+
+/** "4 drivers", with what is unknown apart: it is no driver, and may be several. */
+export function driverWords(rows) {
+  const drivers = new Set(rows.map((row) => row.driver));
+  const unknown = drivers.delete(null);
+  if (drivers.size === 0) return "unknown drivers";
+  return `${count(drivers.size, "driver")}${unknown ? " and unknown ones" : ""}`;
+}
 
 /** What the matrix holds, in a sentence; null when it holds nothing. */
 function sentence(answer) {
@@ -22,10 +34,9 @@ function sentence(answer) {
   const days = [...new Set(cells.map((cell) => cell.day))].sort();
   const sum = (member) => cells.reduce((all, cell) => all + cell[member], 0);
   const devices = new Set(answer.rows.map((row) => row.device.id)).size;
-  const drivers = new Set(answer.rows.map((row) => row.driver)).size;
   const [counted, timed] = [sum("counter_backed"), sum("timed_only")];
   return element("p", {class: "lead said", role: "status"},
-    `${count(counted + timed, "good run")} of ${count(devices, "device")} under ${count(drivers, "driver")}: ${counted.toLocaleString("en-US")} with counters, ${timed.toLocaleString("en-US")} timed only; on ${count(days.length, "day")}`,
+    `${count(counted + timed, "good run")} of ${count(devices, "device")} under ${driverWords(answer.rows)}: ${figure(counted)}${NBSP}with counters, ${figure(timed)}${NBSP}timed only; on ${count(days.length, "day")}`,
     ...(days.length === 1 ? [", ", dayOf(days[0])] : [" from ", dayOf(days[0]), " to ", dayOf(days.at(-1))]), " (UTC). ",
     element("span", {class: "second"}, "Days looked at: from ", dayOf(answer.since), ", before ", dayOf(answer.until), " (UTC)."));
 }
@@ -42,42 +53,74 @@ async function nothing(shell, state, answer) {
   if (!await anyRun(shell.signal)) return [nothingYet(shell)];
   const days = ["No good run from ", dayOf(answer.since), ", before ", dayOf(answer.until), " (UTC). "];
   const words = state.source === "" ? "Replayed runs are no history; they are shown when they are asked for." : "Choose other days, another device or another source.";
-  const links = [state.source === "any" ? null : element("a", {href: shell.link("history", {...state, source: "any"})}, "Show replayed runs too"), element("a", {href: shell.link("runs")}, "Show the list of all runs")].filter(Boolean);
-  return [empty("No run in this span", element("p", {}, ...days, words), ...links.map((a) => element("p", {}, a)))];
+  const links = [state.source === "any" ? null : element("a", {href: shell.link("history", {...state, source: "any"})}, "Show replayed runs too"), element("a", {href: shell.link("runs")}, "Show the list of runs")].filter(Boolean);
+  return [empty("No run in this span", element("p", {}, ...days, element("span", {class: "on-screen"}, words)), ...links.map((a) => element("p", {class: "on-screen"}, a)))];
+}
+
+/** Which of the spans the days are, or null. */
+function spanOf({since, until}) {
+  if (until !== "") return null;
+  return SPANS.find((days) => since === sinceOf(days)) ?? null;
+}
+
+/** A year is what the API looks at by itself. */
+const sinceOf = (days) => (days === 365 ? "" : dayText(dayNumber(today()) + 1 - days));
+
+function spanButtons(span) {
+  const made = SPANS.map((days) => button(`${days} days`, () => span(days)));
+  return {element: element("div", {class: "buttons", role: "group", "aria-label": "Span"}, ...made), press: (on) => made.forEach((one, i) => one.setAttribute("aria-pressed", String(SPANS[i] === on)))};
+}
+
+/** Calls print() before the page goes to paper, or is shown as on paper. */
+function beforePaper(signal, print) {
+  window.addEventListener("beforeprint", print, {signal});
+  window.matchMedia("print").addEventListener("change", print, {signal});
 }
 
 export async function show(root, params, shell) {
+  const head = [element("h1", {}, "History"), element("p", {class: "lead"}, "Which days have a verification, for each device, driver and CUDA version. ", element("span", {class: "on-screen"}, "A cell opens its runs."))];
+  root.replaceChildren(...head, element("p", {class: "loading"}, "Loading the history …"));
   const devices = await knownDevices(shell.signal);
   const state = read(params, NAMES);
   const place = element("div", {class: "matrix-place"});
+  let print = () => {};
   const refresh = region(shell, place, async (signal) => {
     const ask = (source) => api.get(api.address("/api/v1/history", {...state, source}), {signal});
-    const answer = await ask(state.source);
+    print = () => {};
+    unmark(form);
+    let answer;
+    try {
+      answer = await ask(state.source);
+    } catch (error) {
+      return [refusedField(form, error)];
+    }
     markForeign(answer, await foreign(state.source, (source) => (source === state.source ? answer : ask(source))));
     const words = sentence(answer);
-    if (words === null) return nothing(shell, state, answer);
-    return [words, key(), matrix(shell, answer, state), changes(shell, answer, state)];
+    if (words === null) return [chosenLine(form), ...await nothing(shell, state, answer)];
+    const made = matrix(shell, answer, state);
+    print = made.print;
+    return [chosenLine(form), words, key(), made.node, changes(shell, answer, state)];
   });
-  const form = element("form", {class: "toolbar", "aria-label": "What to show"},
-    field("Device", chooser("device", [["", "all devices"], ...devices.map((device) => [device.id, deviceLabel(device, devices)])], state.device)),
-    field("Source", chooser("source", SOURCES, state.source)),
+  beforePaper(shell.signal, () => print());
+  const spans = spanButtons((days) => {
+    form.elements.until.value = "";
+    form.elements.since.value = sinceOf(days);
+    change({since: form.elements.since.value, until: ""});
+  });
+  const form = element("form", {class: "toolbar many", "aria-label": "What to show"},
+    field("Device", chooser("device", [["", "all devices"], ...devices.map((device) => [device.id, deviceLabel(device, devices)])], state.device), {broad: true}),
+    field("Source", chooser("source", SOURCES, state.source), {broad: true}),
     field("Since day (UTC)", dayInput("since", state.since)),
     field("Before day (UTC)", dayInput("until", state.until)),
-    element("div", {class: "buttons", role: "group", "aria-label": "Span"}, ...SPANS.map((days) => button(`${days} days`, () => span(days)))));
-  function span(days) {
-    const end = dayNumber(today()) + 1;
-    form.elements.until.value = "";
-    form.elements.since.value = days === 365 ? "" : dayText(end - days);
-    change({since: form.elements.since.value, until: ""});
-  }
+    spans.element);
   function change(changed) {
     Object.assign(state, changed);
     shell.setParameters(changed);
+    spans.press(spanOf(state));
     return refresh();
   }
   watch(form, (name, value) => change({[name]: value}));
-  const head = [element("h1", {}, "History"), element("p", {class: "lead"}, "Which days have a verification, for each device, driver and CUDA version. A cell opens its runs.")];
+  spans.press(spanOf(state));
   await refresh();
   root.replaceChildren(...head, form, place);
-  place.querySelector(".matrix-scroll")?.scrollTo({left: 1e6});
 }

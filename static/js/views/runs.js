@@ -5,6 +5,7 @@ import {element} from "../dom.js";
 import {errorSentence} from "../format.js";
 import {button, empty, notice} from "../parts.js";
 import {HISTORY_SOURCE, SIZES, SUITES, deviceLabel, distinct, knownDevices, nothingYet, read, region, watch} from "./filters.js";
+import {chosenLine} from "./filter-words.js";
 import {exports} from "./runs-export.js";
 import {Selection} from "./runs-selection.js";
 import {table} from "./runs-table.js";
@@ -67,9 +68,9 @@ export async function show(root, params, shell) {
       if (error.code !== "bad_cursor") throw error;
       return [notice(null, element("p", {}, `${errorSentence(error)} `, element("a", {href: shell.link("runs", {...state, cursor: ""})}, "Start with the newest runs")))];
     }
-    if (answer.items.length === 0) return nothing(shell, state);
+    if (answer.items.length === 0) return [chosenLine(form), ...await nothing(shell, state)];
     const file = exports(shell, Object.fromEntries(FILTERS.map((name) => [name, state[name]])));
-    return [element("div", {class: "list-head"}, said(answer.items, state), file.buttons), file.said, table(shell, answer.items, selection), pages(shell, state, answer)].filter(Boolean);
+    return [chosenLine(form), element("div", {class: "list-head"}, said(answer.items, state), file.buttons), file.said, table(shell, answer.items, selection), pages(shell, state, answer)].filter(Boolean);
   });
   const form = filterForm(state, devices);
   form.append(button("Clear filters", () => { location.hash = unfiltered(shell, state); }, {class: "quiet"}));
