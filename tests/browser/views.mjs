@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import {ADDRESSES, fill} from "./addresses.mjs";
 import {axe, launch, open, overflow} from "./browser.mjs";
+import {contrastTests, faint} from "./contrast.mjs";
 import {start} from "./daemon.mjs";
 import {test, until} from "./suite.mjs";
 
@@ -102,9 +103,10 @@ async function arrive(page, daemon, ids, address) {
 
 async function one(browser, daemon, ids, address) {
   for (const scheme of ["light", "dark"])
-    await test(`${address.name}, ${scheme}: axe, layout and words at ${WIDTHS.join(", ")} px`, async () => {
+    await test(`${address.name}, ${scheme}: contrast, axe, layout and words at ${WIDTHS.join(", ")} px`, async () => {
       const {page, done} = await open(browser, {scheme});
       await arrive(page, daemon, ids, address);
+      assert.deepEqual(await faint(page), []);
       for (const width of WIDTHS) {
         await page.setViewportSize({width, height: 900});
         await page.evaluate(() => new Promise((drawn) => { requestAnimationFrame(() => requestAnimationFrame(drawn)); }));
@@ -135,6 +137,7 @@ export async function viewsTests() {
   const ids = await fill(daemon);
   const browser = await launch();
   try {
+    await contrastTests(browser, daemon);
     for (const address of ADDRESSES.filter(({name}) => !wanted || wanted.some((view) => name === view || name.startsWith(`${view}-`)))) await one(browser, daemon, ids, address);
   } finally {
     await browser.close();
