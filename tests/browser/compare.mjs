@@ -10,6 +10,8 @@ import {test, until} from "./suite.mjs";
 
 const run = promisify(execFile);
 const WORDS = {slower: "slower", faster: "faster", same: "same", ambiguous: "ambiguous", missing_base: "not in base", missing_head: "not in head"};
+/** Without the spaces that keep a number and its unit on one line. */
+const plain = (text) => text.replaceAll("\u00a0", " ");
 const parameters = (href) => Object.fromEntries(new URLSearchParams(href.slice(href.indexOf("#") + 1)));
 const percent = (ratio) => {
   const digits = Math.abs(100 * (ratio - 1)).toFixed(2);
@@ -28,7 +30,7 @@ async function visit(page, daemon, fragment, ready = ".outcome") {
 }
 
 const rows = (page, list = 0) => page.locator(".compare-list").nth(list).locator(".compare-row").evaluateAll((all) => all.map((li) => {
-  const numbers = (path) => [...(li.querySelector(path)?.getAttribute("d") ?? "").matchAll(/M([\d.-]+),/g)].map((match) => Number(match[1]));
+  const numbers = (path) => [...(li.querySelector(path)?.getAttribute("d") ?? "").matchAll(/[MH]([\d.-]+)/g)].map((match) => Number(match[1]));
   return {kernel: li.dataset.kernel ?? li.dataset.ceiling, state: li.dataset.state, verdict: li.querySelector(".verdict").textContent, change: li.querySelector(".numbers strong").textContent,
     range: li.querySelector(".numbers .second").textContent, values: li.querySelector(".row-values").firstChild.textContent, reasons: li.querySelector(".reasons").textContent,
     at: Number(/translate\(([^,]+),/.exec(li.querySelector(".at")?.getAttribute("transform") ?? "")?.[1]), ends: numbers(".range"), band: [li.querySelector(".same-band")].map((rect) => Number(rect.getAttribute("x"))).concat(Number(li.querySelector(".same-band").getAttribute("width")))};
@@ -51,9 +53,11 @@ function checkRow(shown, row) {
   assert.equal(shown.change, percent(row.time_s.ratio));
   assert.equal(shown.range, `${percent(row.time_s.interval.low)} to ${percent(row.time_s.interval.high)}`);
   const sizes = {s: 1, ms: 1e-3, "µs": 1e-6, ns: 1e-9};
-  const [base, head] = shown.values.split(" → ").map((text) => Number.parseFloat(text) * sizes[text.split(/\s/)[1]]);
-  assert.ok(Math.abs(base / row.time_s.base - 1) < 0.005 && Math.abs(head / row.time_s.head - 1) < 0.005, shown.values);
-  for (const sentence of [row.time_s.sentence, row.dram_bytes.sentence, row.cause_sentence]) if (sentence) assert.ok(shown.reasons.includes(sentence), sentence);
+  const unit = shown.values.split(/\s/).at(-1);
+  const [base, head] = shown.values.split(" → ").map((text) => Number.parseFloat(text) * sizes[text.split(/\s/)[1] ?? unit]);
+  assert.ok(Math.abs(base / row.time_s.base - 1) < 0.00005 && Math.abs(head / row.time_s.head - 1) < 0.00005, shown.values); // a change of 0.01 % is to be seen
+  for (const sentence of [row.time_s.sentence, row.dram_bytes.sentence, row.cause_sentence]) if (sentence) assert.ok(plain(shown.reasons).includes(sentence), sentence);
+  assert.ok(!/\d (%|µs|ms|bytes|[kMG]B)/.test(shown.reasons), shown.reasons);
   checkInterval(shown, row.time_s);
 }
 
@@ -65,7 +69,7 @@ async function drawn(browser, daemon, past) {
     const answer = await asked(daemon, query);
     assert.equal(answer.outcome, "slower");
     assert.equal(answer.rows[0].time_verdict, "slower");
-    assert.ok((await page.locator(".outcome").innerText()).includes(answer.sentence));
+    assert.ok(plain(await page.locator(".outcome").innerText()).includes(answer.sentence));
     const shown = await rows(page);
     assert.equal(shown.length, answer.rows.length);
     answer.rows.forEach((row, i) => checkRow(shown[i], row));
@@ -73,7 +77,7 @@ async function drawn(browser, daemon, past) {
     assert.equal(ceilings.length, answer.ceilings.length);
     answer.ceilings.forEach((ceiling, i) => {
       assert.deepEqual([ceilings[i].kernel, ceilings[i].verdict, ceilings[i].change], [ceiling.name, WORDS[ceiling.time_verdict], percent(ceiling.value.ratio)]);
-      assert.ok(ceilings[i].reasons.includes(ceiling.value.sentence));
+      assert.ok(plain(ceilings[i].reasons).includes(ceiling.value.sentence));
     });
     assert.deepEqual(await page.locator(".side-card .mark").allInnerTexts(), ["Imported", "Imported"]);
     for (const side of ["base", "head"]) assert.deepEqual(await page.locator(`[data-side=${side}] a`).evaluateAll((all) => all.map((a) => a.textContent)), answer[side].runs);
@@ -130,15 +134,16 @@ async function chosen(browser, daemon, past) {
     }
     await page.getByRole("button", {name: "Compare", exact: true}).click();
     const one = await asked(daemon, `base=run:${a}&head=run:${b}&device=${past.device}`);
-    await until("the comparison of two runs", async () => (await page.locator(".outcome").innerText()).includes(one.sentence));
+    await until("the comparison of two runs", async () => plain(await page.locator(".outcome").innerText()).includes(one.sentence));
     assert.deepEqual([parameters(page.url()).base, parameters(page.url()).head], [`run:${a}`, `run:${b}`]);
     const shown = await rows(page);
     one.rows.forEach((row, i) => {
       assert.equal(shown[i].verdict, WORDS[row.time_verdict]);
-      assert.ok(shown[i].reasons.includes(row.time_s.sentence));
+      assert.ok(plain(shown[i].reasons).includes(row.time_s.sentence));
       assert.equal(shown[i].reasons.includes("Judged by the spread of this row in the device's history"), row.time_s.method === "history");
     });
-    for (const warning of one.warnings) assert.ok((await page.locator(".compare-place").innerText()).includes(warning.sentence), warning.sentence);
+    for (const warning of one.warnings) assert.ok(plain(await page.locator(".compare-place").innerText()).includes(warning.sentence), warning.sentence);
+    assert.equal(await page.locator(".compare-form label", {hasText: "Source"}).innerText(), "Source of history"); // the runs themselves are taken whatever theirs
     await page.getByText("How it is judged, and what ambiguous means").click();
     assert.ok((await page.locator(".rules").innerText()).includes("can neither be shown nor be ruled out"));
     await done();
@@ -154,7 +159,21 @@ async function chosen(browser, daemon, past) {
     await visit(page, daemon, "base=run:1&head=run:999999", "#compare .notice.bad");
     assert.ok((await page.locator("#compare .notice.bad").innerText()).includes("999999"));
     assert.equal(await page.locator("[name=head-runs]").inputValue(), "999999");
+    const marked = (side) => page.locator(`[name=${side}-runs]`).getAttribute("aria-invalid");
+    assert.deepEqual([await marked("base"), await marked("head")], [null, "true"]);
+    assert.equal(await page.locator(".compare-form .error:visible").innerText(), "There is no run 999999.");
+    await page.locator("[name=head-runs]").fill("1");
+    assert.equal(await marked("head"), null);
     await visit(page, daemon, "base=run:1&head=nonsense:1", "#compare .notice.bad");
+    await done();
+  });
+  await test("the same runs on both sides are no good news; on paper device, suite and sizes are said", async () => {
+    const {page, done} = await open(browser);
+    await visit(page, daemon, `device=${past.device}&base=driver:${BEFORE}&head=driver:${BEFORE}`);
+    assert.equal(await page.locator(".outcome h2").innerText(), "The same runs on both sides");
+    assert.equal(await page.locator(".outcome").getAttribute("class"), "outcome");
+    await page.emulateMedia({media: "print"});
+    for (const side of ["base", "head"]) assert.ok((await page.locator(`[data-side=${side}]`).innerText()).includes(`${past.device}, verification, course sizes`));
     await done();
   });
   await test("the machine's verdict comes before the rows; a row without figures says why", async () => {
@@ -163,6 +182,7 @@ async function chosen(browser, daemon, past) {
     const answer = await asked(daemon, query);
     Object.assign(answer.machine, {time_verdict: "slower", ratio: 1.0312, low: 1.0290, high: 1.0331, rows: 22, rows_together: 21, sentence: "Rows and ceilings are slower together.", why: {}});
     const none = {base: null, ratio: null, interval: {low: null, high: null, confidence: null, why: {low: "nothing", high: "nothing", confidence: "nothing"}}, sentence: "Base has no such row.", why: {base: "base has no such row", ratio: "base has no such row"}};
+    answer.rows.push({...answer.rows[1], kernel: "unsure", time_verdict: "ambiguous"});
     answer.rows.push({...answer.rows[1], kernel: "<img src=x onerror=alert(1)>", time_verdict: "missing_base", bytes_verdict: "missing_base", cause: null, cause_sentence: null, time_s: {...answer.rows[1].time_s, ...none, base_p25: null, base_p75: null}, dram_bytes: {...answer.rows[1].dram_bytes, ...none}});
     await page.route(/\/api\/v1\/compare\?/, (route) => route.fulfill({json: answer}));
     await visit(page, daemon, query);
@@ -172,6 +192,16 @@ async function chosen(browser, daemon, past) {
     const shown = (await rows(page)).at(-1);
     assert.deepEqual([shown.kernel, shown.verdict, shown.change, shown.range], ["<img src=x onerror=alert(1)>", "not in base", "–", "base has no such row"]);
     assert.ok(!/NaN|undefined|Infinity/.test(await page.locator(".compare-place").evaluate((place) => place.outerHTML)));
+    for (const media of ["screen", "print"]) {
+      await page.emulateMedia({media});
+      for (const width of [1440, 768, 390]) {
+        await page.setViewportSize({width, height: 1000});
+        const [high, line] = await page.locator("[data-kernel=unsure] .verdict").evaluate((one) => [one.getBoundingClientRect().height, Number.parseFloat(getComputedStyle(one).lineHeight)]);
+        assert.ok(high < 1.5 * line, `${media} at ${width}: ${high} of lines of ${line}`); // no word is broken
+        const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+        assert.ok(over <= 0, `${media} at ${width}: ${over} px past the edge`);
+      }
+    }
     await done();
   });
 }

@@ -5,6 +5,7 @@ const LINEAR = 1; // percent: about where the scale turns from linear to logarit
 const TICKS = [0, 1, 3, 10, 30, 100, 300, 1000, 10000];
 const [WIDTH, HEIGHT, PAD] = [280, 34, 12];
 const MIDDLE = 11; // of the interval; the runs' own spread is below it
+const MARK = 12; // a mark's width
 const LEAST = 3; // percent: the scale reaches at least that far
 
 const bend = (percent) => Math.asinh(percent / LINEAR);
@@ -46,6 +47,20 @@ export function mark(shape) {
   return svg;
 }
 
+/** Shapes of the key: a band, an interval with its ends, the thin lines of the sides. */
+function sample(...parts) {
+  return svgElement("svg", {class: "interval-sample", width: "24", height: "14", viewBox: "0 0 24 14", "aria-hidden": "true"}, ...parts);
+}
+const shapeOf = (name, path) => svgElement("path", {class: name, d: path});
+
+/** What band, barred line, mark and thin lines are: [[svg, words], …]. change: the least that counts, as a share. */
+export const key = (change) => [
+  [sample(svgElement("rect", {class: "same-band", x: "0", y: "0", width: "24", height: "14"})), `under ±${(100 * change).toFixed(0)}\u00a0%: no change`],
+  [sample(shapeOf("range", "M2,2V12M2,7H22M22,2V12"), svgElement("path", {class: "at", d: SHAPES.circle, transform: "translate(12,7)"})), "the change and the interval that it lies in"],
+  [sample(shapeOf("spread base", "M2,7H22")), "middle half of base's runs"],
+  [sample(shapeOf("spread head", "M2,7H22")), "of head's"],
+];
+
 /** Band of ±1 percent, interval with its ends, ratio by the verdict's shape; words stand beside it, so it is hidden from readers. */
 export function interval(measure, scale, shape, change) {
   const {ratio, interval: {low, high}} = measure;
@@ -54,7 +69,8 @@ export function interval(measure, scale, shape, change) {
   svg.append(svgElement("rect", {class: "same-band", x: from.toFixed(1), y: "0", width: (to - from).toFixed(1), height: HEIGHT}), svgElement("path", {class: "zero", d: `M${scale.x(1).toFixed(1)},0V${HEIGHT}`}));
   if (low !== null && high !== null) {
     const [a, b] = [scale.x(low).toFixed(1), scale.x(high).toFixed(1)];
-    svg.append(svgElement("path", {class: "range", d: `M${a},${MIDDLE - 5}V${MIDDLE + 5}M${a},${MIDDLE}H${b}M${b},${MIDDLE - 5}V${MIDDLE + 5}`}));
+    const end = (x) => (b - a > MARK ? `M${x},${MIDDLE - 5}V${MIDDLE + 5}` : ""); // ends of a shorter one would stick out behind the mark
+    svg.append(svgElement("path", {class: "range", d: `${end(a)}M${a},${MIDDLE}H${b}${end(b)}`}));
   }
   for (const [side, y] of [["base", 25], ["head", 30]]) {
     const [p25, p75] = [measure[`${side}_p25`], measure[`${side}_p75`]];

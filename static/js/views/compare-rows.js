@@ -1,11 +1,12 @@
 // The rows of a comparison: verdict, interval, numbers and reasons of each; chosen by verdict and state, in the order that the reader wants.
 import {chooser, field} from "../controls.js";
 import {element} from "../dom.js";
-import {NONE, si} from "../format.js";
+import {NONE} from "../format.js";
 import {bdi, button, chip} from "../parts.js";
 import {watch} from "./filters.js";
-import {axis, interval, mark, scaleOf} from "./compare-interval.js";
-import {BYTES, CAUSES, TIME, changeOf} from "./compare-words.js";
+import {axis, interval, key, mark, scaleOf} from "./compare-interval.js";
+import {BYTES, CAUSES, TIME, changeOf, tied} from "./compare-words.js";
+import {exact, unitFor} from "./trend-words.js";
 
 const ORDERS = [["", "regressions first"], ["ratio", "slowest first"], ["fastest", "fastest first"], ["name", "by kernel"]];
 
@@ -23,7 +24,13 @@ function numbers(measure) {
   return element("div", {class: "numbers"}, element("strong", {}, changeOf(measure.ratio)), element("span", {class: "second"}, range(measure.interval) ?? measure.interval.why.low ?? "no interval"));
 }
 
-const value = (measure, side, unit) => (measure[side] === null ? NONE : si(measure[side], unit));
+/** "1.0103 → 1.0108 ms": in so many digits that a change of 0.05 % is to be seen; one unit for both where one fits. */
+function pair({base, head}, unit) {
+  const of = {unit, prefixed: true};
+  const [from, to] = [exact(base, of), exact(head, of)];
+  const alike = base !== null && head !== null && unitFor(base, of).text === unitFor(head, of).text;
+  return `${alike ? from.slice(0, from.indexOf("\u00a0")) : from} → ${to}`;
+}
 
 let ids = 0;
 
@@ -41,9 +48,9 @@ function why(lines, open) {
 const nameOf = (title, state, ...more) => element("div", {class: "row-name"}, element("h3", {}, bdi(title), " ", element("span", {class: "state"}, state)), element("div", {class: "row-more"}, ...more.filter(Boolean)));
 
 function reasons(row) {
-  const lines = [element("p", {}, row.time_s.sentence)];
-  if (row.cause_sentence) lines.push(element("p", {class: "cause"}, element("strong", {}, `Cause: ${CAUSES[row.cause] ?? row.cause}. `), row.cause_sentence));
-  lines.push(element("p", {}, row.dram_bytes.sentence));
+  const lines = [element("p", {}, tied(row.time_s.sentence))];
+  if (row.cause_sentence) lines.push(element("p", {class: "cause"}, row.cause === "none_found" ? null : element("strong", {}, `Cause: ${CAUSES[row.cause] ?? row.cause}. `), tied(row.cause_sentence)));
+  lines.push(element("p", {}, tied(row.dram_bytes.sentence)));
   if (row.time_s.method === "history") lines.push(element("p", {class: "hint"}, "Judged by the spread of this row in the device's history: the sides have too few runs of their own."));
   return why(lines, row.time_verdict !== "same" || (row.bytes_verdict !== "same" && row.bytes_verdict !== null));
 }
@@ -55,18 +62,18 @@ function rowOf(row, {titles, scale, change, trend}) {
     nameOf(titles.get(row.kernel) ?? row.kernel, row.state, told.button, trend ? element("a", {href: trend(row)}, "Trend") : null),
     element("div", {class: "row-verdict"}, verdict(row.time_verdict, row.why.time_verdict), row.cause && row.cause !== "none_found" ? element("span", {class: "second"}, `cause: ${CAUSES[row.cause]}`) : null),
     interval(row.time_s, scale, TIME[row.time_verdict]?.shape ?? "circle", change), numbers(row.time_s),
-    element("div", {class: "row-values"}, `${value(row.time_s, "base", "s")} → ${value(row.time_s, "head", "s")}`,
+    element("div", {class: "row-values"}, pair(row.time_s, "s"),
       element("span", {class: "second"}, bytes ? chip(bytes.word, bytes.kind) : element("span", {title: row.why.bytes_verdict}, "bytes not judged"), row.dram_bytes.ratio === null ? "" : ` ${changeOf(row.dram_bytes.ratio)}`)),
     told.lines);
 }
 
 function ceilingOf(ceiling, {titles, scale, change}) {
   const unit = /fma/.test(ceiling.name) ? "FLOP/s" : "B/s";
-  const told = why([element("p", {}, ceiling.value.sentence)], ceiling.time_verdict !== "same");
+  const told = why([element("p", {}, tied(ceiling.value.sentence))], ceiling.time_verdict !== "same");
   return element("li", {class: "compare-row", "data-ceiling": ceiling.name, "data-state": ceiling.state},
     nameOf(titles.get(ceiling.name) ?? ceiling.name, ceiling.state, told.button),
     element("div", {class: "row-verdict"}, verdict(ceiling.time_verdict, ceiling.why.time_verdict)), interval(ceiling.value, scale, TIME[ceiling.time_verdict]?.shape ?? "circle", change), numbers(ceiling.value),
-    element("div", {class: "row-values"}, `${value(ceiling.value, "base", unit)} → ${value(ceiling.value, "head", unit)}`), told.lines);
+    element("div", {class: "row-values"}, pair(ceiling.value, unit)), told.lines);
 }
 
 function ordered(rows, order) {
@@ -78,6 +85,7 @@ function ordered(rows, order) {
   return rows;
 }
 
+const keyOf = (change) => element("p", {class: "key"}, ...key(change).map(([shape, words]) => element("span", {class: "sample"}, shape, words)));
 const headOf = (scale, what) => element("div", {class: "compare-head", "aria-hidden": "true"}, element("span", {}, "row"), element("span", {}, "verdict"), element("div", {}, element("span", {}, `${what}, percent`), axis(scale)), element("span", {}, "change, its interval"), element("span", {}, "base → head"));
 
 /** Rows and ceilings with their choosers. choice: {verdict, rowstate, order} as the address has it; chosen(changes) keeps it there. */
@@ -102,6 +110,6 @@ export function comparedRows(answer, titles, choice, chosen, trend) {
   });
   draw();
   const ceilings = answer.ceilings.length === 0 ? null : element("section", {}, element("h2", {}, "Ceilings"),
-    element("p", {class: "hint"}, "Of a ceiling it is the rate that is compared: a mark left of the middle is slower."), headOf(scale, "change of the rate"), element("ol", {class: "compare-list"}, ...answer.ceilings.map((ceiling) => ceilingOf(ceiling, context))));
-  return [element("section", {}, element("h2", {}, "Rows"), form, headOf(scale, "change of the time"), list), ceilings].filter(Boolean);
+    element("p", {class: "hint"}, "Of a ceiling it is the rate that is compared: a mark left of the middle is slower."), keyOf(context.change), headOf(scale, "change of the rate"), element("ol", {class: "compare-list"}, ...answer.ceilings.map((ceiling) => ceilingOf(ceiling, context))));
+  return [element("section", {}, element("h2", {}, "Rows"), form, keyOf(context.change), headOf(scale, "change of the time"), list), ceilings].filter(Boolean);
 }

@@ -53,8 +53,11 @@ export function sideWords(label) {
 /** For a shell: quoted whenever a shell would read more into it than letters. */
 const quote = (text) => (/^[\w:.,=/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
-/** The command that asks the same. */
+/** A sentence of the API with its numbers and their units on one line. */
+export const tied = (text) => text.replace(/(\d) (?=(%|µs|ms|s|bytes|[kMGT]?B|W|[GT]?(B|FLOP)\/s)(?![\w/]))/g, "$1\u00a0");
+
+/** The command that asks the same, an argument at a time. */
 export function command({base, head, device, suite, sizes, source}) {
   const options = [["--device", device], ["--suite", suite], ["--sizes", sizes], ["--source", source]].filter(([, value]) => value).flatMap(([name, value]) => [name, quote(value)]);
-  return ["rooflinectl", "compare", quote(base), quote(head), ...options, "--fail-on", "slower"].join(" ");
+  return ["rooflinectl", "compare", quote(base), quote(head), ...options, "--fail-on", "slower"];
 }
