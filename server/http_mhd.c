@@ -26,9 +26,10 @@
 #include "server/http_send.h"
 #include "server/limits.h"
 
-#define LISTENERS_MAX     2
-#define CONNECTION_MEMORY (96u * 1024u) /* above LIMIT_HEADER_BYTES, so that our own 431 comes first */
-#define RUNS_AT_ONCE      8             /* of the library, before others of the loop get their turn */
+#define LISTENERS_MAX 2
+/* Above LIMIT_URL_BYTES and LIMIT_HEADER_BYTES together, so that our own 414 and 431 come first. */
+#define CONNECTION_MEMORY (128u * 1024u)
+#define RUNS_AT_ONCE      8 /* of the library, before others of the loop get their turn */
 
 struct exchange { /* one request and its answer */
     struct http_server *server;

@@ -4,8 +4,8 @@
 #define SERVER_LIMITS_H
 
 #define LIMIT_BODY_BYTES              (64u * 1024u) /* a JSON request body: 413 */
-#define LIMIT_HEADER_BYTES            (32u * 1024u) /* request line and headers: 431 */
-#define LIMIT_URL_BYTES               4096u         /* 414 */
+#define LIMIT_HEADER_BYTES            (32u * 1024u) /* 431 */
+#define LIMIT_URL_BYTES               (52u * 1024u) /* 414: a name of LIMIT_UNIT_BYTES, each of them escaped, and the rest */
 #define LIMIT_QUERY_PARAMS            24u
 #define LIMIT_JSON_DEPTH              16u
 #define LIMIT_TOKEN_CHARACTERS        512u /* of an Authorization header */
@@ -33,7 +33,7 @@
 #define LIMIT_DEVICE_CHARACTERS       128u /* of query parameters */
 #define LIMIT_DRIVER_CHARACTERS       32u
 #define LIMIT_CUDA_CHARACTERS         16u
-#define LIMIT_UNIT_BYTES              1024u         /* a kernel's name in an address; imports may have longer ones */
+#define LIMIT_UNIT_BYTES              16384u        /* a kernel's name in an address: as long as imports store them */
 #define LIMIT_EXPORTS                 8u            /* being sent at once: 503 */
 #define LIMIT_EXPORT_PIECE_BYTES      (64u * 1024u) /* an export's memory is a piece and a run */
 #define LIMIT_VIEWS                   2u            /* texts, exports and comparisons of large runs; more wait */

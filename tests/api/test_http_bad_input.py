@@ -203,6 +203,10 @@ class BadInput(unittest.TestCase):
     def test_many_headers(self):
         data = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n" + b"".join(b"X-%d: %s\r\n" % (i, b"v" * 100) for i in range(400)) + b"\r\n"
         self.refused_raw(data, 431, "too_many_headers")
+        # The longest address beside as many headers as are taken, and one more.
+        longest = b"GET /healthz?" + b"x" * 53228 + b"=1 HTTP/1.1\r\nHost: localhost\r\n"
+        for more, status, code in ((b"", 400, "unknown_field"), (b"X: " + b"v" * 2000 + b"\r\n", 431, "too_many_headers")):
+            self.refused_raw(longest + b"".join(b"X-%d: %s\r\n" % (i, b"v" * 1000) for i in range(31)) + more + b"\r\n", status, code)
         # Far over it, where the library itself gives up.
         data = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + b"v" * 1000000 + b"\r\n\r\n"
         self.assertEqual(harness.statuses(self.daemon.raw(data))[:1], [431])
@@ -227,8 +231,8 @@ class BadInput(unittest.TestCase):
                 ("/api/v1/runs/9223372036854775807", 404, "run_not_found"), ("/api/v1/runs/9223372036854775808", 404, "not_found"),
                 ("/api/v1/runs/" + "9" * 400, 404, "not_found"), ("/api/v1/runs/1/nope", 404, "not_found"), ("/api/v1/runs/x.csv", 404, "not_found"),
                 ("/api/v1/runs/1.CSV", 404, "not_found"), ("/api/v1/jobs/1%20", 404, "not_found"), ("/api/v1/histories", 404, "not_found"),
-                ("/api/v2/jobs", 404, "not_found"), ("/" + "x" * 4095, 404, "not_found"), ("/" + "x" * 4096, 414, "uri_too_long"),
-                ("/" + "x" * 20000, 414, "uri_too_long")):
+                ("/api/v2/jobs", 404, "not_found"), ("/" + "x" * 53247, 404, "not_found"), ("/" + "x" * 53248, 414, "uri_too_long"),
+                ("/" + "x" * 60000, 414, "uri_too_long")):
             with self.subTest(path=path[:60]):
                 self.refused_raw(head("GET", path), status, code)
 

@@ -73,9 +73,23 @@ class ImportedRuns(unittest.TestCase):
         self.assertEqual((trend["kernel"], trend["state"], trend["sizes"]), (NAME, "mixed", "other"))
         self.assertEqual([(point["runs"], point["driver"], point["median"]) for point in trend["points"]], [(2, "560.35.03", 0.000375)])
         self.assertEqual(self.ok(address % (device, urllib.parse.quote(NAME), "mixed") + "&driver=unknown")["points"], [])
-        for name, field in (("", "kernel"), ("x" * 1025, "kernel")):
+        for name, field in (("", "kernel"), ("x" * 16385, "kernel")):
             answer = self.get(address % (device, name, "mixed"))
             self.assertEqual((answer.status, answer.json["error"]["field"]), (400, field))
+
+    def test_rows_of_the_longest_names_can_be_asked_for(self):
+        """By a trend and by a comparison, whatever the import's limit lets through and however it is escaped."""
+        names = ["void " + "ns::Tile<64, (int)4>::" * 320 + "mul<float>(T1 *)", "\u6e2c" * 5461 + "x", '"%&+<#' * 2730]
+        self.assertEqual(max(len(name.encode()) for name in names), 16384)
+        files = [{"timings": lines(*({"kernel": name, "ms": ms} for name in names))} for ms in (1, 1.5)]
+        what = {"device": "Long Names", "driver": "1", "cuda": "12.6", "date": "2026-09-01", "sizes": "other"}
+        runs = [self.imported(file, what) for file in files]
+        for name in names:
+            asked = urllib.parse.quote("".join("\\" + c if c in "\\," else c for c in name), safe="")
+            trend = self.ok("/api/v1/trend?device=long-names&kernel=%s&suite=import&sizes=other&since=2026-08-01&until=2026-10-01" % urllib.parse.quote(name, safe=""))
+            self.assertEqual((trend["kernel"], [point["runs"] for point in trend["points"]]), (name, [2]))
+            row, = self.ok("/api/v1/compare?base=run:%s&head=run:%s&kernel=%s" % (*runs, asked))["rows"]
+            self.assertEqual(row["kernel"], name)
 
     def test_a_cell_of_the_matrix_is_a_list(self):
         cells = 0

@@ -105,7 +105,7 @@ export async function versionTests(browser) {
 }
 
 const MARKUP = "<img src=x onerror=alert(1)>";
-const LONG = `void gemm<float, ${"Tile<64, 64>, ".repeat(14)}(int)1>(T1 *)`;
+const LONG = `void gemm<float, ${"Tile<64, 64>, ".repeat(100)}(int)1>(T1 *)`;
 
 export async function importedKernelTests(browser) {
   const daemon = await start({replay: null, ready: false, options: ["--open-loopback", "--measure-exec", "/bin/false"]});

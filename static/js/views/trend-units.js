@@ -3,10 +3,7 @@ import * as api from "../api.js";
 import {STATES} from "../model.js";
 
 const RUNS = 5; // of the newest imports are asked for their rows: an import of one program mostly has the same ones
-const NAME_BYTES = 1024; // the API takes no longer name of a row
 const LABEL = 60; // characters of a name in the chooser
-
-const bytes = (text) => new TextEncoder().encode(text).length;
 
 /** A long name by its beginning and its end: templates and overloads often differ in their last arguments alone. */
 function label(title) {
@@ -21,7 +18,7 @@ export async function importedUnits(device, known, signal) {
   const found = new Map();
   for (const run of runs)
     for (const row of run.kernels)
-      if (!found.has(row.kernel) && !known.some((unit) => unit.id === row.kernel) && bytes(row.kernel) <= NAME_BYTES)
+      if (!found.has(row.kernel) && !known.some((unit) => unit.id === row.kernel))
         found.set(row.kernel, {id: row.kernel, title: row.title, label: label(row.title), kind: "kernel", suite: run.suite, sizes: run.sizes, states: STATES.filter((state) => row[state])});
   return [...found.values()];
 }
