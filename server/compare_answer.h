@@ -8,8 +8,9 @@
 #include "server/limits.h"
 #include "server/routes.h"
 
-#define COMPARE_QUESTION_BYTES (LIMIT_URL_BYTES + 8u * 1024u) /* a question with its texts, which came in an address   \
-                                                               */
+#define COMPARE_QUESTION_BYTES                                                                                         \
+    (LIMIT_URL_BYTES + 8u * 1024u) /* a question with its texts, which came in an address                              \
+                                    */
 
 struct compare_asked { /* one side: runs, or else a driver */
     const char *label; /* as asked */
