@@ -33,6 +33,10 @@ struct import_place { /* where a reader is */
 /* import_fail at that place. */
 int import_fail_at(const struct import_place *at, enum rl_code code, const char *column, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
+/* Of a name that rl_kernel_name_valid refuses, quoted. */
+#define IMPORT_BAD_NAME                                                                                                \
+    "is \"%s\", with a control character where '?' stands; a kernel's name is one line of text, as an address can "    \
+    "ask for"
 /* text for a message: at most 64 bytes, cut between characters, control characters as '?'. */
 #define IMPORT_QUOTE 80
 const char *import_quote(char out[IMPORT_QUOTE], const char *text);

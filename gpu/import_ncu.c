@@ -211,11 +211,15 @@ static int take_launch(struct reader *r)
     made.pid = r->column[COL_PID] != NO_COLUMN ? import_csv_field(r->csv, r->column[COL_PID]) : "";
     made.has_dims = r->column[COL_GRID] != NO_COLUMN && r->column[COL_BLOCK] != NO_COLUMN;
     size_t len = strlen(made.name);
+    char quoted[IMPORT_QUOTE];
     if (len == 0)
         return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, "Kernel Name", "is empty");
     if (len > IMPORT_NAME_MAX)
         return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, "Kernel Name", "has %zu bytes; at most %u are kept", len,
                               IMPORT_NAME_MAX);
+    if (!rl_kernel_name_valid(made.name))
+        return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, "Kernel Name", IMPORT_BAD_NAME,
+                              import_quote(quoted, made.name));
     if (parse_id(r, &made.id) != 0 ||
         (made.has_dims && (parse_dims(r, COL_GRID, made.grid) != 0 || parse_dims(r, COL_BLOCK, made.block) != 0)))
         return -1;

@@ -85,6 +85,8 @@ static int read_name(struct reader *r, const json_t *object, const char *name, c
     if (text == NULL || text[0] == '\0' || strlen(text) > IMPORT_NAME_MAX || strlen(text) != json_string_length(value))
         return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, name, "is %s; a name of 1 to %u bytes is expected",
                               import_json_seen(value, seen), IMPORT_NAME_MAX);
+    if (!rl_kernel_name_valid(text))
+        return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, name, IMPORT_BAD_NAME, import_quote(seen, text));
     *ret = rl_arena_strdup(r->import->run->arena, text);
     return *ret != NULL ? 0 : no_memory(r);
 }
@@ -321,6 +323,13 @@ static int check_document(struct reader *r, const struct rl_run *run)
                    : import_fail_at(&r->at, RL_E_IMPORT_FORMAT, "device.id",
                                     "is \"%s\" without a uuid; lower-case letters, digits and dashes are expected",
                                     import_quote(one, run->device.id));
+    for (size_t i = 0; i < run->row_count; i++) {
+        char member[48];
+        snprintf(member, sizeof member, "kernels[%zu].kernel", i);
+        if (!rl_kernel_name_valid(run->rows[i].kernel))
+            return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, member, IMPORT_BAD_NAME,
+                                  import_quote(one, run->rows[i].kernel));
+    }
     const struct rl_check *check = rl_run_refused_by(run);
     if (check != NULL && run->outcome != RL_REFUSED)
         return import_fail_at(&r->at, RL_E_IMPORT_DISAGREES, "outcome",

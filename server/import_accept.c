@@ -42,6 +42,9 @@ static int check_head(const struct rl_run *run, const struct import_expected *ex
         return broken(err, "outcome", "a check that refuses the run has failed");
     if (!rl_device_id_valid(&run->device))
         return broken(err, "device.id", "it is neither its UUID nor, without one, a slug");
+    for (size_t i = 0; i < run->row_count; i++)
+        if (!rl_kernel_name_valid(run->rows[i].kernel))
+            return broken(err, "kernels", "a name has a control character");
     return check_files(&run->import, expected, err);
 }
 

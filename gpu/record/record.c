@@ -109,6 +109,13 @@ const struct rl_check *rl_run_refused_by(const struct rl_run *run)
     return NULL;
 }
 
+bool rl_kernel_name_valid(const char *name)
+{
+    while ((unsigned char)*name >= ' ' && *name != 0x7f)
+        name++;
+    return *name == '\0';
+}
+
 bool rl_device_id_valid(const struct rl_device *device)
 {
     if (device->uuid.why == NULL)

@@ -312,5 +312,7 @@ const struct rl_check *rl_run_refused_by(const struct rl_run *run);
 /* Whether the id is the UUID or, without one, a slug (lower-case letters, digits, dashes): so a device that was only
  * named never becomes one that was measured. */
 bool rl_device_id_valid(const struct rl_device *device);
+/* Whether no control character is in it: an address can ask for it. */
+bool rl_kernel_name_valid(const char *name);
 
 #endif

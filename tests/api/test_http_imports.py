@@ -213,10 +213,9 @@ class Imports(unittest.TestCase):
         self.assertEqual(harness.statuses(self.daemon.raw(both)), [201, 200])
 
     def test_names_survive(self):
-        names = ["void mul<4, (bool)1>(T1 *, \"s\", {lambda(int)#1})", "<img src=x onerror=alert(1)>", "a,b;c\td", "K\u00e9rnel_\u6e2c\u8a66<\u03b1>",
+        names = ["void mul<4, (bool)1>(T1 *, \"s\", {lambda(int)#1})", "<img src=x onerror=alert(1)>", "a,b;c d", "K\u00e9rnel_\u6e2c\u8a66<\u03b1>",
                  "std::" + "very_long_" * 700 + "name", "=HYPERLINK(\"x\")", "\u202eright\u202c"]
         self.assertGreater(len(names[4]), 7000)
-        # a profiler keeps a name in one line: a tab in it is as good as any character
         run = self.imported({"ncu": counters(*names)})
         self.assertEqual([row["import"]["function"] for row in run["kernels"]], names)
         self.assertEqual(len({row["kernel"] for row in run["kernels"]}), len(names))
@@ -230,6 +229,17 @@ class Imports(unittest.TestCase):
         self.assertIn("<img src=x onerror=alert(1)>", text)
         exported = self.daemon.get("/api/v1/runs.json?outcome=any").json["items"]
         self.assertEqual([[row["kernel"] for row in item["kernels"]] for item in exported], [kernels])
+
+    def test_names_that_could_not_be_asked_for(self):
+        """An address holds no control character (400), so that no stored name does."""
+        for name in ("a\nb", "a\tb", "a\x1fb", "a\x7f"):
+            self.refused({"ncu": counters("good", name)}, None, 422, "import_format", ["line %d" % 4, "Kernel Name", "control"])
+            self.refused({"timings": lines({"kernel": "good", "ms": 1}, {"kernel": name, "ms": 1})}, None, 422, "import_format", ["line 2", "kernel", "control"])
+            self.refused({"ncu": counters("good"), "timings": lines({"kernel": "x", "ms": 1, "function": name})}, None, 422, "import_format", ["line 1", "function", "control"])
+        run = {line["t"]: line for line in map(json.loads, (H200 / "timings.jsonl").read_text().splitlines()) if line["t"] == "run"}["run"]
+        run["run"]["kernels"][3]["kernel"] = "transpose\ntiled"
+        self.refused({"timings": json.dumps(run)}, {"sizes": run["run"]["sizes"]}, 422, "import_format", ["line 1", "kernels[3].kernel", "control"])
+        self.nothing_stored()
 
     def test_whatever_the_files_are_called(self):
         for name in ("../../etc/passwd", "C:\\tmp\\a.csv", "\u6e2c.csv", "a%22b.csv", "<b>.csv", ""):

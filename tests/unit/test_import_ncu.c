@@ -22,8 +22,13 @@ static void output_around_the_table(void **state)
                "line 3|second table|line 1");
     refuse_ncu(LONG_HEAD, RL_E_IMPORT_NO_KERNELS, "line 1|no launch");
     /* a field with a line break is one record, and lines are still counted right */
-    refuse_ncu(LONG_HEAD LONG_ROW("0", "k\\n\n2", "(5, 1, 1)", "dram__bytes.sum", "byte", "5") DRAM("1", "", "5"),
+    refuse_ncu(LONG_HEAD LONG_ROW("0", "k", "(5, 1, 1)", "Bottleneck", "", "two\nlines") DRAM("1", "", "5"),
                RL_E_IMPORT_FORMAT, "line 4|\"Kernel Name\"|empty");
+    /* but no name that an address could not ask for is kept */
+    refuse_ncu(LONG_HEAD DRAM("0", "k", "5") DRAM("1", "k\n2", "5"), RL_E_IMPORT_FORMAT,
+               "line 3|\"Kernel Name\"|k?2|control character");
+    refuse_ncu(LONG_HEAD DRAM("0", "k\t2", "5"), RL_E_IMPORT_FORMAT, "line 2|\"Kernel Name\"|k?2|control character");
+    refuse_ncu(LONG_HEAD DRAM("0", "k\x7f", "5"), RL_E_IMPORT_FORMAT, "line 2|\"Kernel Name\"|k?|control character");
 }
 
 static void raw_page(void **state)
