@@ -51,6 +51,7 @@ export async function tokenTests(browser) {
     await setToken(page, "old");
     await button("csv").click();
     await page.locator(".export-said .notice.bad").waitFor();
+    assert.ok((await page.locator(".export-said .notice.bad").innerText()).startsWith("rooflined-runs.csv was not saved."));
     assert.deepEqual(await axe(page), []);
     assert.deepEqual(await saved(page, () => giveToken(page, ".export-said", "r3ad")), {name: "rooflined-runs.csv", text: wanted.csv});
     await until("the form gone", async () => (await page.locator("form.token").count()) === 0);

@@ -28,6 +28,25 @@ async function matrixWordsTests() {
   });
 }
 
+async function runsWordsTests() {
+  const {said} = await view("runs");
+  const {named} = await view("runs-selection");
+  const items = (...days) => days.map((day) => ({date: `2026-11-${day}T12:00:00Z`}));
+  await test("the list says how many runs it has, and whether older ones follow", () => {
+    const cases = [
+      [{items: items(30, 29), next: null, first: true}, "2 runs, newest first, from 2026-11-29 to 2026-11-30 (UTC)."],
+      [{items: items(30, 29), next: "x", first: true}, "The newest 2 runs, from 2026-11-29 to 2026-11-30 (UTC); there are older ones."],
+      [{items: items(20, 20), next: "x", first: false}, "2 older runs, of 2026-11-20 (UTC); there are still older ones."],
+      [{items: items(20), next: null, first: false}, "1 older run, of 2026-11-20 (UTC); none is older."],
+      [{items: items(20), next: null, first: true}, "1 run, of 2026-11-20 (UTC)."],
+    ];
+    for (const [page, words] of cases) assert.equal(plain(said(page)), words);
+  });
+  await test("marked runs are named, many are counted", () => {
+    assert.deepEqual([[], ["4"], ["2", "5"], [..."123456789"]].map((ids) => plain(named(ids))), ["none yet", "run 4", "runs 2, 5", "9 runs"]);
+  });
+}
+
 async function figureTests() {
   const {change, exact, quantity, range} = await import(pathToFileURL(join(dirname(process.env.RL_README), "static/js/views/trend-words.js")));
   await test("in a trend no line parts a number from its unit; what has none has no space", () => {
@@ -60,6 +79,7 @@ async function verdictTests() {
 export async function historyWordsTests() {
   await foreignWordsTests();
   await matrixWordsTests();
+  await runsWordsTests();
   await figureTests();
   await verdictTests();
 }

@@ -136,7 +136,7 @@ async function matrixTests(browser, daemon, past) {
     await visit(page, daemon, "view=history&since=2020-01-01&until=2020-02-01&source=any", ".empty");
     assert.equal(await page.getByRole("link", {name: "Show replayed runs too"}).count(), 0); // they are shown already
     await visit(page, daemon, "view=history&since=yesterday", ".notice.bad");
-    assert.match(await page.locator(".notice.bad").innerText(), /^since 'yesterday' /); // the field's name as it is sent
+    assert.match(await page.locator(".notice.bad").innerText(), /^Since day \(UTC\): 'yesterday' is /); // the field by its label
     assert.equal(await page.locator("[name=since]").inputValue(), "yesterday");
     assert.equal(await page.locator("[aria-invalid=true]").getAttribute("name"), "since");
     await page.getByRole("button", {name: "90 days"}).click();
@@ -215,7 +215,7 @@ async function runsTests(browser, daemon, past) {
     await page.locator("#runs .empty").waitFor();
     await page.getByRole("button", {name: "Clear filters"}).click();
     await until("all runs", async () => (await page.locator("#runs tbody tr").count()) > 2);
-    for (const clear of [page.getByRole("button", {name: "Clear filters"}), page.getByRole("link", {name: "Show all runs"})]) {
+    for (const clear of [page.getByRole("button", {name: "Clear filters"}), page.getByRole("link", {name: "Show the runs without filters"})]) {
       await visit(page, daemon, "view=runs&limit=25&base=run:1&head=run:2&driver=999.99", "#runs .empty");
       await clear.click();
       await page.locator("#runs tbody tr").first().waitFor();
@@ -238,6 +238,9 @@ async function runsTests(browser, daemon, past) {
     assert.ok(await page.getByRole("checkbox", {name: `run ${b} as base`}).isChecked());
     await page.getByRole("button", {name: "Clear marks"}).click();
     assert.equal(await page.locator(".selection").isVisible(), false);
+    await visit(page, daemon, `view=runs&base=run:${a}&head=run:${a},run:${b}`, "#runs tbody tr"); // as no mark can say
+    assert.ok(plain(await page.locator(".selection").innerText()).startsWith(`Base: run ${a} · Head: run ${b}. The address has run ${a} on both sides; kept as base.`));
+    assert.deepEqual(await page.locator(".tick input:checked").evaluateAll((all) => all.map((input) => input.getAttribute("aria-label"))), [`run ${a} as base`, `run ${b} as head`]);
     await done();
   });
 }

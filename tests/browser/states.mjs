@@ -80,7 +80,7 @@ export const STATES = [
   {name: "runs-empty", ready: ".empty", fragment: () => "view=runs&driver=999.99"},
   {name: "runs-unknown", ready: "#runs tbody tr", fragment: () => "view=runs&driver=unknown&outcome=any"},
   {name: "runs-token", ready: ".export-said form.token", fragment: () => "view=runs&limit=25", before: (page) => page.route(/runs\.csv/, (route) => route.fulfill(refusal)), then: (page) => page.getByRole("button", {name: "CSV"}).click()},
-  {name: "runs-marked", ready: ".selection:not([hidden])", fragment: (ids) => `view=runs&limit=25&base=${Array.from({length: 12}, (_, i) => `run:${i + 1}`).join(",")}&head=run:${ids.t4Run}`},
+  {name: "runs-marked", ready: ".selection:not([hidden])", fragment: (ids) => `view=runs&limit=25&base=${Array.from({length: 12}, (_, i) => `run:${i + 5}`).join(",")}&head=run:${ids.t4Run}`},
   {name: "trend-one", ready: ".trend-chart .point", fragment: (ids) => `view=trend&device=${ids.t4}&kernel=vector_add&state=mixed&metric=dram_per_ask&since=2026-08-01`},
   {name: "trend-many", ready: ".trend-chart .point", fragment: (ids) => `view=trend&device=${ids.device}&kernel=vector_add`, before: (page) => changed(page, /\/api\/v1\/trend/, manyPoints)},
   {name: "trend-import", ready: ".trend-chart .point", fragment: (ids) => `view=trend&device=${ids.hostile}&kernel=${encodeURIComponent(LONG)}`},

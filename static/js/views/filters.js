@@ -143,4 +143,4 @@ export const distinct = (values) => [...new Set(values.filter((value) => value !
 export const anyRun = async (signal) => (await api.get("/api/v1/runs?source=any&outcome=any&limit=1", {signal})).items.length > 0;
 
 /** Nothing has been measured at all: where to start. */
-export const nothingYet = (shell) => empty("No run yet", element("p", {}, "History begins with the first verification. ", element("a", {href: shell.link("jobs")}, "Start one")));
+export const nothingYet = (shell) => empty("No run yet", element("p", {}, "History begins with the first verification. ", element("a", {class: "on-screen", href: shell.link("jobs")}, "Start one")));

@@ -1,4 +1,4 @@
-// All runs of a selection as a file. The page asks for it itself: a plain link would go without the token.
+// All runs that fit the filters as a file. The page asks for it itself: a plain link would go without the token.
 import * as api from "../api.js";
 import {element} from "../dom.js";
 import {si} from "../format.js";
@@ -7,7 +7,7 @@ import {refused} from "../refused.js";
 
 const KINDS = [["csv", "CSV"], ["json", "JSON"]];
 
-/** filter: members of the selection as the API has them. Gives {buttons, said}: said is where it is told how it went. */
+/** filter: the filters as the API has them. Gives {buttons, said}: said is where it is told how it went. */
 export function exports(shell, filter) {
   const said = element("div", {class: "export-said", role: "status"});
   let running = false;
@@ -15,7 +15,7 @@ export function exports(shell, filter) {
     if (running) return;
     running = true;
     const name = `rooflined-runs.${kind}`;
-    said.replaceChildren(element("p", {class: "hint"}, `Reading all runs of the selection for ${name} …`));
+    said.replaceChildren(element("p", {class: "hint"}, `Reading all runs that fit the filters for ${name} …`));
     try {
       const file = await api.getBlob(api.address(`/api/v1/runs.${kind}`, filter), shell);
       if (shell.signal.aborted) return;
@@ -24,11 +24,13 @@ export function exports(shell, filter) {
     } catch (error) {
       if (error.name === "AbortError") return;
       if (!(error instanceof api.ApiError)) throw error;
-      said.replaceChildren(refused(error, () => take(kind)));
+      const box = refused(error, () => take(kind));
+      box.prepend(element("p", {}, element("strong", {}, `${name} was not saved.`)));
+      said.replaceChildren(box);
       said.querySelector("input")?.focus();
     } finally {
       running = false;
     }
   };
-  return {said, buttons: element("div", {class: "buttons exports", role: "group", "aria-label": "All runs of this selection as a file"}, element("span", {class: "hint"}, "All runs of this selection:"), ...KINDS.map(([kind, text]) => button(text, () => take(kind))))};
+  return {said, buttons: element("div", {class: "buttons exports", role: "group", "aria-label": "All runs that fit the filters, as a file"}, element("span", {class: "hint"}, "All runs that fit the filters:"), ...KINDS.map(([kind, text]) => button(text, () => take(kind))))};
 }

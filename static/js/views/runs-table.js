@@ -1,6 +1,6 @@
 // The list of runs as a table, and on a narrow screen as cards of the same rows.
 import {element} from "../dom.js";
-import {NONE, local, ratio, si, utc} from "../format.js";
+import {NONE, ceilingName, local, ratio, si, utc} from "../format.js";
 import {bdi, chip, runLink} from "../parts.js";
 import {shortId} from "./filters.js";
 
@@ -23,13 +23,13 @@ function counters(kind) {
 
 const COLUMNS = [
   {name: "date", words: true, of: (run) => date(run.date)},
-  {name: "device", words: true, wide: true, of: ({device}) => element("span", {}, bdi(device.name), element("span", {class: "second", title: device.id}, bdi(shortId(device.id))))},
+  {name: "device", words: true, wide: true, of: ({device}) => element("span", {}, bdi(device.name), element("span", {class: "second device-short", title: device.id}, bdi(shortId(device.id))))},
   {name: "driver", words: true, of: (run) => element("span", {}, known(run, "driver", (text) => bdi(text), "unknown"), second("CUDA ", known(run, "cuda", (text) => bdi(text), "unknown")))},
-  {name: "sizes, bytes", words: true, of: (run) => element("span", {}, run.sizes, second(counters(run.counters)))},
+  {name: "sizes, counters", words: true, of: (run) => element("span", {}, run.sizes, second(counters(run.counters)))},
   {name: "outcome", words: true, of: (run) => (run.outcome === "ok" ? "ok" : chip(...(OUTCOMES[run.outcome] ?? [run.outcome, null])))},
-  {name: "copy", of: (run) => known(run, "dram_copy_byte_per_s", (value) => si(value, "B/s"))},
-  {name: "FMA", of: (run) => known(run, "fp32_fma_flop_per_s", (value) => si(value, "FLOP/s"))},
-  {name: "ridge, FLOP/B", of: (run) => known(run, "ridge_flop_per_byte", ratio)},
+  {name: "copy rate", title: ceilingName("dram_copy"), of: (run) => known(run, "dram_copy_byte_per_s", (value) => si(value, "B/s"))},
+  {name: "FMA rate", title: ceilingName("fp32_fma"), of: (run) => known(run, "fp32_fma_flop_per_s", (value) => si(value, "FLOP/s"))},
+  {name: "ridge, FLOP/B", title: "where the two roofs meet", of: (run) => known(run, "ridge_flop_per_byte", ratio)},
 ];
 
 const kindOf = (column, run) => [column.words ? "words" : "rate", column.wide ? "wide" : "", column.name === "outcome" && run.outcome === "ok" ? "plain-ok" : ""].join(" ").trim();
@@ -44,7 +44,7 @@ function row(shell, run, selection) {
 
 export function table(shell, items, selection) {
   const head = element("tr", {role: "row"}, ...["base", "head"].map((side) => element("th", {role: "columnheader", scope: "col"}, side)), element("th", {role: "columnheader", scope: "col", class: "words"}, "run"),
-    ...COLUMNS.map((column) => element("th", {role: "columnheader", scope: "col", class: column.words ? "words" : null}, column.name)));
+    ...COLUMNS.map((column) => element("th", {role: "columnheader", scope: "col", class: column.words ? "words" : null, title: column.title}, column.name)));
   const made = element("table", {role: "table", class: "runs-table", "aria-label": "Runs, newest first"}, element("thead", {role: "rowgroup"}, head), element("tbody", {role: "rowgroup"}, ...items.map((run) => row(shell, run, selection))));
   return element("div", {class: "scroll runs-scroll", role: "region", "aria-label": "List of runs", tabindex: "0"}, made);
 }

@@ -4,6 +4,7 @@ import {chooser, dayInput, field, suggested} from "../controls.js";
 import {element} from "../dom.js";
 import {errorSentence} from "../format.js";
 import {button, empty, notice} from "../parts.js";
+import {refusedField, unmark} from "../refused.js";
 import {HISTORY_SOURCE, SIZES, SUITES, deviceLabel, distinct, knownDevices, nothingYet, read, region, watch} from "./filters.js";
 import {chosenLine} from "./filter-words.js";
 import {exports} from "./runs-export.js";
@@ -13,14 +14,22 @@ import {table} from "./runs-table.js";
 export const css = "/css/history.css";
 
 const FILTERS = ["device", "driver", "cuda", "suite", "sizes", "source", "counters", "outcome", "since", "until"];
+const NBSP = "\u00a0";
 const LIMITS = ["25", "50", "100", "200"];
+
+/** As suggested, which takes every value where none is given. */
+function anyOf(...given) {
+  const made = suggested(...given);
+  made.querySelector("input").placeholder = "any";
+  return made;
+}
 
 function filterForm(state, devices) {
   const of = devices.filter((device) => state.device === "" || device.id === state.device).flatMap((device) => device.versions);
   return element("form", {class: "toolbar many", "aria-label": "Which runs"},
     field("Device", chooser("device", [["", "all devices"], ...devices.map((device) => [device.id, deviceLabel(device, devices)])], state.device), {broad: true}),
-    field("Driver", suggested("driver", distinct(of.map((version) => version.driver)), state.driver)),
-    field("CUDA", suggested("cuda", distinct(of.map((version) => version.cuda)), state.cuda)),
+    field("Driver", anyOf("driver", distinct(of.map((version) => version.driver)), state.driver)),
+    field("CUDA", anyOf("cuda", distinct(of.map((version) => version.cuda)), state.cuda)),
     field("Suite", chooser("suite", [["", "any"], ...SUITES], state.suite)),
     field("Sizes", chooser("sizes", [["", "any"], ...SIZES], state.sizes)),
     field("Source", chooser("source", [["", "any"], [HISTORY_SOURCE, "measured and imported"], ["measured", "measured here"], ["imported", "imported"], ["replayed", "replayed"]], state.source === "any" ? "" : state.source)),
@@ -43,34 +52,41 @@ function pages(shell, state, answer) {
 const unfiltered = (shell, {base, head, limit}) => shell.link("runs", {base, head, limit});
 
 function nothing(shell, state) {
-  if (state.cursor !== "") return [empty("No older run", element("p", {}, element("a", {href: shell.link("runs", {...state, cursor: ""})}, "Back to the newest")))];
+  if (state.cursor !== "") return [empty("No older run", element("p", {}, element("a", {class: "on-screen", href: shell.link("runs", {...state, cursor: ""})}, "Back to the newest")))];
   const filtered = FILTERS.some((name) => state[name] !== "");
-  return filtered ? [empty("No run fits these filters", element("p", {}, element("a", {href: unfiltered(shell, state)}, "Show all runs")))] : [nothingYet(shell)];
+  return filtered ? [empty("No run fits these filters", element("p", {}, element("a", {class: "on-screen", href: unfiltered(shell, state)}, "Show the runs without filters")))] : [nothingYet(shell)];
 }
 
-function said(items, state) {
-  const range = items.length === 1 ? "1 run" : `${items.length} runs`;
-  const [first, last] = [items.at(-1).date.slice(0, 10), items[0].date.slice(0, 10)];
-  return element("p", {class: "hint", role: "status"}, `${range}${items.length === 1 ? "" : state.cursor === "" ? ", newest first" : ", continued"}: ${first === last ? `of ${first}` : `from ${first} to ${last}`} (UTC).`);
+/** How many runs stand here, of which days, and whether that is all of them. page: {items, next, first}. */
+export function said({items, next, first}) {
+  const [from, to] = [items.at(-1).date.slice(0, 10), items[0].date.slice(0, 10)];
+  const days = from === to ? `of ${from} (UTC)` : `from ${from} to ${to} (UTC)`;
+  const many = `${items.length}${NBSP}${first ? "" : "older "}${items.length === 1 ? "run" : "runs"}`;
+  if (next !== null) return first ? `The newest ${many}, ${days}; there are older ones.` : `${many}, ${days}; there are still older ones.`;
+  if (!first) return `${many}, ${days}; none is older.`;
+  return `${many}, ${items.length === 1 ? "" : "newest first, "}${days}.`;
 }
 
 export async function show(root, params, shell) {
+  const head = [element("h1", {}, "Runs"), element("p", {class: "lead on-screen"}, "Open one, or mark runs as base and as head to compare them, or to draw two on one chart.")];
+  root.replaceChildren(...head, element("p", {class: "loading"}, "Loading the list of runs …"));
   const devices = await knownDevices(shell.signal);
   const state = read(params, [...FILTERS, "limit", "cursor", "base", "head"]);
   const selection = new Selection(shell, state);
   const place = element("div", {class: "runs-place"});
   const refresh = region(shell, place, async (signal) => {
+    unmark(form);
     let answer;
     try {
       const {base, head, ...query} = state;
       answer = await api.get(api.address("/api/v1/runs", query), {signal});
     } catch (error) {
-      if (error.code !== "bad_cursor") throw error;
+      if (error.code !== "bad_cursor") return [refusedField(form, error)];
       return [notice(null, element("p", {}, `${errorSentence(error)} `, element("a", {href: shell.link("runs", {...state, cursor: ""})}, "Start with the newest runs")))];
     }
     if (answer.items.length === 0) return [chosenLine(form), ...await nothing(shell, state)];
     const file = exports(shell, Object.fromEntries(FILTERS.map((name) => [name, state[name]])));
-    return [chosenLine(form), element("div", {class: "list-head"}, said(answer.items, state), file.buttons), file.said, table(shell, answer.items, selection), pages(shell, state, answer)].filter(Boolean);
+    return [chosenLine(form), element("div", {class: "list-head"}, element("p", {class: "hint", role: "status"}, said({...answer, first: state.cursor === ""})), file.buttons), file.said, table(shell, answer.items, selection), pages(shell, state, answer)].filter(Boolean);
   });
   const form = filterForm(state, devices);
   form.append(button("Clear filters", () => { location.hash = unfiltered(shell, state); }, {class: "quiet"}));
@@ -81,5 +97,5 @@ export async function show(root, params, shell) {
     refresh();
   });
   await refresh();
-  root.replaceChildren(element("h1", {}, "Runs"), element("p", {class: "lead"}, "Open one, or mark runs as base and as head to compare them, or to draw two on one chart."), form, selection.element, place);
+  root.replaceChildren(...head, form, selection.element, place);
 }
