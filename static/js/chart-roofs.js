@@ -16,12 +16,12 @@ const SHARES = Array.from({length: 21}, (_, i) => 0.5 + (i % 2 ? -0.05 : 0.05) *
 
 const meet = (a, b) => a.x0 < b.x1 && b.x0 < a.x1 && a.y0 < b.y1 && b.y0 < a.y1;
 
-/** A memory roof's name along it, above or below, where it covers nothing. Returns its boxes; none where there is no such place: the ceilings stand beside the chart too. */
+/** A memory roof's name along it, above or below, where it covers nothing. Returns its boxes, or null where there is no such place. */
 function slopeName(group, [[ax, ay], [bx, by]], text, taken, attributes) {
   const angle = Math.atan2(by - ay, bx - ax);
   const length = Math.hypot(bx - ax, by - ay);
   const width = textWidth(text);
-  if (length < width + 20) return [];
+  if (length < width + 20) return null;
   const [ux, uy] = [Math.cos(angle), Math.sin(angle)];
   let best = null;
   for (const side of [11, -11]) {
@@ -33,13 +33,13 @@ function slopeName(group, [[ax, ay], [bx, by]], text, taken, attributes) {
       if (best === null || covered < best.covered) best = {covered, x, y, boxes};
     }
   }
-  if (best.covered > 0) return [];
+  if (best.covered > 0) return null;
   const turn = `translate(${best.x.toFixed(1)},${best.y.toFixed(1)}) rotate(${((angle * 180) / Math.PI).toFixed(2)})`;
   group.append(svgElement("text", {transform: turn, "text-anchor": "middle", dy: "0.32em", ...attributes}, text));
   return best.boxes;
 }
 
-/** A name at one of several places, the first that covers nothing. Returns its box, or none when all are taken. */
+/** A name at one of several places, the first that covers nothing. Returns its box, or null when all are taken. */
 function flatName(group, text, places, taken, attributes) {
   for (const {x, y, anchor} of places) {
     const width = textWidth(text);
@@ -48,8 +48,11 @@ function flatName(group, text, places, taken, attributes) {
     group.append(svgElement("text", {x: x.toFixed(1), y: y.toFixed(1), "text-anchor": anchor, ...attributes}, text));
     return [box];
   }
-  return [];
+  return null;
 }
+
+/** The first of several texts, from the longest to the shortest, for which there is a place; none where there is none for any: the ceilings stand beside the chart too. */
+const firstThatFits = (texts, put) => texts.reduce((boxes, text) => boxes ?? put(text), null) ?? [];
 
 /** series: of the scene, each with its lines and the state of its ceilings. Names of roofs and ridges are drawn; returns the boxes that they and the roofs themselves cover. */
 export function roofNames(svg, series, level, dots, {px, py, size, margin}) {
@@ -60,6 +63,7 @@ export function roofNames(svg, series, level, dots, {px, py, size, margin}) {
     const [a, b] = pixels(points);
     return boxesAlong(...a, ...b, 6);
   }));
+  const ridgeBoxes = series.flatMap(({roof}) => (roof.ridge === null ? [] : boxesAlong(px(roof.ridge), py(roof.fma), px(roof.ridge), size.height - margin.bottom, 4)));
   const taken = [...dots];
   for (const {run, index, roof, lines, ceilings} of series) {
     const attributes = {class: index === 0 ? null : "second"};
@@ -67,15 +71,16 @@ export function roofNames(svg, series, level, dots, {px, py, size, margin}) {
     const keep = (boxes) => taken.push(...boxes);
     if (lines.compute.length > 0) {
       const [right, y] = [size.width - margin.right, py(roof.fma)];
-      const text = `${before}FMA ${si(roof.fma, "FLOP/s")}`;
       const left = Math.max(margin.left + 4, px(lines.compute[0][0]) + 4);
       const above = [{x: right, y: y - 8, anchor: "end"}, {x: left, y: y - 8, anchor: "start"}];
       const below = [{x: right, y: y + 17, anchor: "end"}, {x: left, y: y + 17, anchor: "start"}];
-      keep(flatName(group, text, index === 0 ? [...above, ...below] : [...below, ...above], taken, attributes));
+      const value = si(roof.fma, "FLOP/s");
+      keep(firstThatFits([`${before}FMA ${value}`, `${before}${value}`], (text) => flatName(group, text, index === 0 ? [...above, ...below] : [...below, ...above], [...taken, ...(index > 0 ? roofBoxes : [])], attributes)));
     }
     if (lines.memory.length > 0) {
       const value = si(roof.copy, "B/s");
-      keep(slopeName(group, pixels(lines.memory), narrow ? `${before}${value}` : `${before}${level.roofName} ${value}, ${ceilings}`, [...taken, ...(index > 0 ? roofBoxes : [])], attributes));
+      const texts = [...(narrow ? [] : [`${before}${level.roofName} ${value}, ${ceilings}`]), `${before}${value}`, ...(before === "" ? [] : [before.slice(0, -2)])];
+      keep(firstThatFits(texts, (text) => slopeName(group, pixels(lines.memory), text, [...taken, ...(index > 0 ? roofBoxes : [])], attributes)));
     }
     if (roof.ridge !== null) {
       const text = `${narrow ? "" : before}ridge ${ratio(roof.ridge)}`;
@@ -84,7 +89,7 @@ export function roofNames(svg, series, level, dots, {px, py, size, margin}) {
         const end = {x: px(roof.ridge) - 6, y, anchor: "end"};
         return px(roof.ridge) + textWidth(text) + 10 > size.width - margin.right ? [end] : [{x: px(roof.ridge) + 6, y, anchor: "start"}, end];
       });
-      keep(flatName(group, text, places, taken, attributes));
+      keep(flatName(group, text, places, [...taken, ...ridgeBoxes], attributes) ?? []);
     }
   }
   return [...taken.slice(dots.length), ...roofBoxes];

@@ -46,8 +46,10 @@ function roofMarks({roof, index}, lines, domain) {
     const cut = unit === "flop_per_s" ? roofLines({copy: null, fma: value, ridge: null}, domain).compute : roofLines({...roof, copy: value, ridge: roof.fma === null ? null : roof.fma / value}, domain).memory;
     return line(cut, {stroke: "var(--join)", strokeWidth: 1.2, strokeDasharray: "2 4"});
   });
+  const band = roof.mixes ? mixBand(roof.mixes, roof.fma, domain) : [];
   return [
-    index === 0 && roof.mixes ? areaY(mixBand(roof.mixes, roof.fma, domain), {x: "x", y1: "low", y2: "high", fill: "var(--band)"}) : null,
+    index === 0 && roof.mixes ? areaY(band, {x: "x", y1: "low", y2: "high", fill: "var(--band)"}) : null,
+    ...(index === 0 && roof.mixes ? ["low", "high"].map((y) => line(band, {x: "x", y, stroke: "var(--join)", strokeWidth: 0.8})) : []),
     ...(index === 0 ? further : []),
     roof.ridge === null ? null : ruleX([roof.ridge], {y1: domain.y[0], y2: roof.fma, stroke: colour, strokeDasharray: "3 4"}),
     line(lines.memory, style),
@@ -166,7 +168,7 @@ export function roofline(view, second, width, choose) {
   const [px, py] = [svg.scale("x").apply, svg.scale("y").apply];
   const items = all.flatMap((series) => targets(series, px, py, size));
   const {dots, joins} = drawnBoxes(items);
-  const names = roofNames(svg, all.map((series, i) => ({...series, lines: lines[i], ceilings: ceilingState(series.state)})), levelOf(view.level), dots, {px, py, size, margin: MARGIN});
+  const names = roofNames(svg, all.map((series, i) => ({...series, lines: lines[i], ceilings: ceilingState(series.state)})), levelOf(view.level), items.flatMap(({main}) => boxAt(main.x, main.y, 22, 22)).concat(dots), {px, py, size, margin: MARGIN});
   numbers(svg, items, [...dots, ...joins, ...names], size);
   const room = headroom(items, view.level, py);
   svg.append(room.group);

@@ -1,7 +1,7 @@
 // What more than one view shows: notices, errors, marks, links to runs, figures.
 import {dropToken, hasToken, isToken, setToken} from "./api.js";
 import {element} from "./dom.js";
-import {NONE, errorSentence, momentText, sentence, sourceMark} from "./format.js";
+import {NONE, errorSentence, local, sentence, sourceMark, utc} from "./format.js";
 
 /** Text from data that may run in either direction, kept apart from what stands around it. */
 export const bdi = (text, attributes = {}) => element("bdi", {dir: "auto", ...attributes}, text);
@@ -32,8 +32,12 @@ export function runLink(shell, run, more = {}) {
   return made;
 }
 
-/** A moment by both clocks; a dash for one that is not known. */
-export const moment = (text) => (text ? element("time", {datetime: text}, momentText(text)) : element("span", {}, NONE));
+/** A moment by both clocks, each on a line of its own where they break; a dash for one that is not known. */
+export function moment(text) {
+  if (!text) return element("span", {}, NONE);
+  const whole = (words) => element("span", {class: "nowrap"}, words);
+  return element("time", {datetime: text}, whole(utc(text)), ...(new Date(text).getTimezoneOffset() === 0 ? [] : [" ", whole(`(${local(text)})`)]));
+}
 
 /** kind: "bad" for what went wrong, "info" for what is good to know, else something to mind. */
 export function notice(kind, ...children) {
@@ -132,6 +136,9 @@ export function pager(next, load, label = "Show more") {
   place.append(more);
   return place;
 }
+
+/** A caption that stays in sight while its table is moved sideways. */
+export const captionOf = (...words) => element("caption", {}, element("span", {class: "caption"}, ...words));
 
 /** A wide table in its own scrolling region, which the keyboard reaches. */
 export function scrolling(label, table, attributes = {}) {

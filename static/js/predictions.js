@@ -1,9 +1,9 @@
 // How the predictions of a job came out: the same words and table at the job and at its run.
 import {element} from "./dom.js";
 import {NONE, fixed} from "./format.js";
-import {chip, scrolling} from "./parts.js";
+import {captionOf, chip, scrolling} from "./parts.js";
 
-const HEADS = ["kernel", "said", "found", "DRAM/ask", "cache", "result"];
+const HEADS = ["kernel", "cache", "predicted", "found", "DRAM/ask", "result"];
 
 function result(item) {
   if (item.right !== null) return [item.right ? chip("right", "good") : chip("wrong", "bad")];
@@ -16,11 +16,11 @@ function result(item) {
  */
 export function predictionScores(found, title, {narrow = false} = {}) {
   const words = (...children) => element("td", {class: "words"}, ...children);
-  const row = (item) => element("tr", {}, element("th", {scope: "row", dir: "auto"}, title(item.kernel), narrow ? element("span", {class: "narrow-state"}, item.state) : null), words(item.said), words(item.found ?? NONE),
-    element("td", {}, fixed(item.dram_per_ask, 4)), words(item.state), words(...result(item)));
+  const row = (item) => element("tr", {}, element("th", {scope: "row", dir: "auto"}, title(item.kernel), narrow ? element("span", {class: "narrow-state"}, item.state) : null), words(item.state), words(item.said), words(item.found ?? NONE),
+    element("td", {}, fixed(item.dram_per_ask, 4)), words(...result(item)));
   const left = found.predicted - found.scored;
-  const furthest = found.most_wrong.length === 0 ? "" : ` Furthest off: ${found.most_wrong.map(title).join(" and ")}.`;
+  const furthest = found.most_wrong.length === 0 ? "" : ` Furthest off: ${found.most_wrong.map((kernel) => `“${title(kernel)}”`).join(" and ")}.`;
   return [element("p", {}, `${found.right} of ${found.scored} right${left > 0 ? `; ${left} could not be scored` : ""}.${furthest}`),
-    scrolling("Table of predictions", element("table", {}, element("caption", {}, element("span", {}, "DRAM over asked bytes; near is 0.85 to 1.15")),
+    scrolling("Table of predictions", element("table", {}, captionOf("DRAM over asked bytes; near is 0.85 to 1.15"),
       element("thead", {}, element("tr", {}, ...HEADS.map((text) => element("th", {scope: "col", class: text === "DRAM/ask" ? null : "words"}, text)))), element("tbody", {}, ...found.items.map(row))))];
 }

@@ -1,27 +1,34 @@
 // The table of one state: the columns of the table as text, and time, percent of the roof, bound and flags; sorted as the reader asks.
 import {element} from "./dom.js";
-import {NONE, fixed, flag, shortFlag, si} from "./format.js";
+import {captionOf} from "./parts.js";
+import {NONE, fixed, flag, sentence, shortFlag, si} from "./format.js";
 import {isWrong} from "./model.js";
 
 const MEGA = 1e6;
 
+/** Rounded; what is above nothing and would be rounded to it is said to be below the last digit, so that no 0.0 stands for bytes that moved. */
+const above0 = (value, decimals, unit = 1) => {
+  const last = Number(`1e-${decimals}`);
+  return value > 0 && value < 0.5 * last * unit ? `<\u2009${last}` : fixed(value, decimals, unit);
+};
+
 // In the cold state DRAM is what the launch owed with the dirty lines it left: the same choice as in /api/v1/runs/{id}/table. An import of a profiler's launches has only dram.
 const settled = (row, s) => (s.bytes.dram_settled === null && s.bytes.dram !== null ? [s.bytes, "dram"] : [s.bytes, "dram_settled"]);
 const COLUMNS = [
-  {id: "ask", name: "ask MB", long: "bytes that the algorithm asks for, in MB", of: (row) => [row, "ask_bytes"], text: (v) => fixed(v, 1, MEGA)},
-  {id: "l1", name: "L1 MB", long: "bytes through L1, in MB", of: (row, s) => [s.bytes, "l1"], text: (v) => fixed(v, 1, MEGA)},
-  {id: "l2", name: "L2 MB", long: "bytes through L2, in MB", of: (row, s) => [s.bytes, "l2"], text: (v) => fixed(v, 1, MEGA)},
-  {id: "dram", name: "DRAM MB", long: "bytes to and from DRAM, in MB", of: settled, text: (v) => fixed(v, 1, MEGA)},
-  {id: "dram_ask", name: "DRAM/ask", long: "DRAM bytes over asked bytes: below 1 the caches served the rest, above 1 bytes moved that nobody asked for", of: (row, s) => [s, "dram_per_ask"], text: (v) => fixed(v, 4)},
-  {id: "ceil", name: "%ceil", long: "DRAM rate in percent of the measured copy ceiling", of: (row, s) => [s, "percent_of_ceiling"], text: (v) => fixed(v, 1)},
+  {id: "ask", name: "ask MB", long: "bytes that the algorithm asks for, in MB", of: (row) => [row, "ask_bytes"], text: (v) => above0(v, 1, MEGA)},
+  {id: "l1", name: "L1 MB", long: "bytes through L1, in MB", of: (row, s) => [s.bytes, "l1"], text: (v) => above0(v, 1, MEGA)},
+  {id: "l2", name: "L2 MB", long: "all bytes through L2, those between it and DRAM too, in MB", of: (row, s) => [s.bytes, "l2"], text: (v) => above0(v, 1, MEGA)},
+  {id: "dram", name: "DRAM MB", long: "bytes to and from DRAM, in MB", of: settled, text: (v) => above0(v, 1, MEGA)},
+  {id: "dram_ask", name: "DRAM/ask", long: "DRAM bytes over asked bytes: below 1 the caches served the rest, above 1 bytes moved that nobody asked for", of: (row, s) => [s, "dram_per_ask"], text: (v) => above0(v, 4)},
+  {id: "ceil", name: "%ceil", long: "DRAM rate in percent of the measured copy ceiling", of: (row, s) => [s, "percent_of_ceiling"], text: (v) => above0(v, 1)},
   {id: "time", name: "time", long: "median time of a launch", of: (row, s) => [s.time_s, "median"], text: (v) => si(v, "s")},
-  {id: "roof", name: "%roof", long: "percent of the row's own roof: what can be reached at its intensity and its mix of reads and writes", of: (row, s) => [s, "percent_of_roof"], text: (v) => fixed(v, 1)},
+  {id: "roof", name: "%roof", long: "percent of the row's own roof: what can be reached at its intensity and its mix of reads and writes", of: (row, s) => [s, "percent_of_roof"], text: (v) => above0(v, 1)},
   {id: "bound", name: "bound", long: "what limits it: memory, compute or latency", words: true, of: (row, s) => [s, "bound"], text: (v) => v ?? NONE},
 ];
 
 const FIRST = [
   {id: "number", name: "#", long: "its number on the chart", class: "number", value: (line) => line.number},
-  {id: "kernel", name: "kernel", long: "the kernel's name", words: true, value: (line) => line.row.title},
+  {id: "kernel", name: "kernel", long: "the kernel's name", words: true, class: "words rowhead", value: (line) => line.row.title},
 ];
 
 /** Cells of a row: [{column, value, text, why}]; why is set where there is no value. */
@@ -76,12 +83,12 @@ export function table(run, state, {order = {by: null, down: false}, sort = () =>
   const lines = run.kernels.map((row, i) => ({row, number: i + 1, cells: cells(row, state)})).filter((line) => !hidden.has(line.number));
   const top = element("tr", {}, ...[...FIRST, ...COLUMNS].map((column) => head(column, order, sort)), element("th", {scope: "col", class: "words"}, "flags"));
   const body = sorted(lines, order).map((line) =>
-    element("tr", {"data-kernel": line.row.kernel}, element("td", {class: "number"}, String(line.number)), element("th", {scope: "row", dir: "auto"}, line.row.title),
+    element("tr", {"data-kernel": line.row.kernel}, element("td", {class: "number"}, String(line.number)), element("th", {scope: "row", class: "rowhead", dir: "auto"}, line.row.title),
       ...line.cells.map(({column, text, why}) => element("td", {class: column.words ? "words" : null, title: why}, text)),
       element("td", {class: "words flags"}, ...flagsOf(run, line.row, state))));
   const gone = run.kernels.length - lines.length;
   const caption = `${run.sizes} sizes, ${state} cache; MB is 10⁶ bytes${gone > 0 ? `; ${gone} of ${run.kernels.length} kernels put away` : ""}`;
-  return element("table", {}, element("caption", {}, caption), element("thead", {}, top), element("tbody", {}, ...body));
+  return element("table", {}, captionOf(caption), element("thead", {}, top), element("tbody", {}, ...body));
 }
 
 /** What the columns mean, for those who cannot point at them. */
@@ -89,16 +96,25 @@ export function columnsInWords() {
   return element("dl", {class: "facts"}, ...COLUMNS.flatMap(({name, long}) => [element("dt", {}, name), element("dd", {}, long)]));
 }
 
+/** "row 2", "rows 1, 2 and 5" or "all rows", by their numbers on the chart. */
+function rowsInWords(numbers, all) {
+  if (numbers.length === all && all > 1) return "all rows";
+  return numbers.length === 1 ? `row ${numbers[0]}` : `rows ${numbers.slice(0, -1).join(", ")} and ${numbers.at(-1)}`;
+}
+
+/** Why values are missing: each reason once, with the columns of the rows that have the same columns missing. */
 function reasons(run, state) {
-  const byReason = new Map();
-  for (const row of run.kernels) {
-    for (const {column, why} of cells(row, state)) {
-      if (why === null) continue;
-      const rows = byReason.get(why) ?? new Map();
-      byReason.set(why, rows.set(row.title, [...(rows.get(row.title) ?? []), column.name]));
+  const byReason = new Map(); // why -> names of columns -> numbers of rows
+  for (const [i, row] of run.kernels.entries()) {
+    const missing = new Map();
+    for (const {column, why} of cells(row, state)) if (why !== null) missing.set(why, [...(missing.get(why) ?? []), column.name]);
+    for (const [why, names] of missing) {
+      const of = byReason.get(why) ?? byReason.set(why, new Map()).get(why);
+      const columns = names.join(", ");
+      of.set(columns, [...(of.get(columns) ?? []), i + 1]);
     }
   }
-  return [...byReason].map(([why, rows]) => `${NONE} is ${why} (${[...rows].map(([title, names]) => `${title}: ${names.join(", ")}`).join("; ")})`);
+  return [...byReason].map(([why, of]) => `${NONE} in ${[...of].map(([columns, numbers]) => `${columns} of ${rowsInWords(numbers, run.kernels.length)}`).join("; ")}: ${why}.`);
 }
 
 const STATE_NOTES = {
@@ -112,8 +128,8 @@ export function notes(run, state) {
   items.push(...reasons(run, state));
   for (const name of run.flags) items.push(`The run: ${flag(name)}.`);
   const rows = new Map();
-  for (const row of run.kernels)
-    for (const name of new Set([...row.flags, ...(row[state]?.flags ?? [])])) rows.set(name, [...(rows.get(name) ?? []), row.title]);
-  for (const [name, titles] of rows) items.push(`${titles.join("; ")}: ${flag(name)}.`);
+  for (const [i, row] of run.kernels.entries())
+    for (const name of new Set([...row.flags, ...(row[state]?.flags ?? [])])) rows.set(name, [...(rows.get(name) ?? []), i + 1]);
+  for (const [name, numbers] of rows) items.push(sentence(`${rowsInWords(numbers, run.kernels.length)}: ${flag(name)}`));
   return items.length > 0 ? element("ul", {}, ...items.map((text) => element("li", {dir: "auto"}, text))) : null;
 }

@@ -7,7 +7,12 @@ import {plain, test, until} from "./suite.mjs";
 
 export const ONE_RUN = /\/api\/v1\/runs\/\d+$/;
 export const HOSTILE = ["<img src=x onerror=alert(1)>", "std::vector<int>", "x".repeat(200), "مصفوفة ×", "</th><script>alert(2)</script>"];
-const fixed = (value, decimals, unit = 1) => (value === null ? "–" : (value / unit).toFixed(decimals));
+/** As the table has it: above nothing but below half of the last digit, it is said to be below that digit. */
+function fixed(value, decimals, unit = 1) {
+  if (value === null) return "–";
+  const shown = (value / unit).toFixed(decimals);
+  return value > 0 && Number(shown) === 0 ? `<\u2009${Number(`1e-${decimals}`)}` : shown;
+}
 
 /** The cells that the table must have for a row, from the API's document. */
 function expectedCells(row, state) {

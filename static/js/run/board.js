@@ -39,15 +39,16 @@ function remarks(run, view, second, {failed, again}) {
   const level = levelOf(view.level);
   if (failed) made.push(again ? refused(failed, again) : problem(failed));
   if (view.level !== "dram" && roofs(run, view.state, view.level).copy === null) {
-    made.push(notice("info", `No ${level.name} roof was measured in this run, so there are only points and the FMA ceiling here. Bound, percent of roof and advice are those of the measured roofs.`));
+    made.push(notice("info", `No ${level.name} roof was measured in this run, so there are only points and the FMA ceiling here. Bound, percent of roof and advice are those of the measured roofs.${view.level === "l2" ? " The chart counts the bytes between SMs and L2; L2 MB in the table is all that goes through L2, to and from DRAM too." : ""}`));
   }
   if (second) {
     const words = [];
     if (second.run.device.id !== run.device.id) words.push(`is of another device, ${second.run.device.name}`);
+    if (second.run.sizes !== run.sizes) words.push(`has ${second.run.sizes} sizes, this one ${run.sizes} sizes, so that its points are of other problems`);
     if (second.state !== view.state) words.push(`has no ${view.state} rows, so that its ${second.state} ones are laid over`);
     const mark = sourceMark(second.run);
     if (mark) words.push(`is no measurement of this service's own: ${mark[0].toLowerCase()}${mark.slice(1)}`);
-    if (words.length > 0) made.push(notice(mark ? null : "info", `Run ${second.run.id} ${words.join("; it ")}.`));
+    if (words.length > 0) made.push(notice(mark || second.run.sizes !== run.sizes ? null : "info", `Run ${second.run.id} ${words.join("; it ")}.`));
   }
   return made;
 }
@@ -89,7 +90,7 @@ export function board(run, view, laid, {change, shell}) {
   const mark = () => {
     chart.mark(view.chosen);
     const [p, q] = [find(0), find(1)];
-    parts.detail.replaceChildren(...(p || q ? detail(p, q, over(), onward) : [element("p", {class: "hint"}, "No kernel of this run has a place on the chart.")]));
+    parts.detail.replaceChildren(...(p || q ? detail(p, q, over(), run, onward) : [element("p", {class: "hint"}, "No kernel of this run has a place on the chart.")]));
     for (const item of [...listed("li"), ...parts.tableBox.querySelectorAll("tbody tr")]) item.classList.toggle("is-chosen", item.dataset.kernel === view.chosen);
   };
   const choose = (p) => {

@@ -13,7 +13,7 @@ const MOST = 50;
 export const levels = (value, set) => radios("Bytes counted at", "level", LEVELS.map(({id, name}) => [id, name]), value, set, {id: "levels"});
 export const states = (all, value, set) => radios("Cache", "state", all.map((name) => [name, name]), value, set, {id: "states"});
 
-const word = (run) => `${run.id}: ${run.device.name}, ${run.driver ?? "driver not known"}, ${day(run.date)}, ${run.sizes}${run.source === "measured" ? "" : `, ${run.source}`}`;
+const word = (run) => `${run.id}: ${run.sizes}${run.source === "measured" ? "" : `, ${run.source}`}, ${day(run.date)}, ${run.driver ?? "driver not known"}, ${run.device.name}`;
 
 /** The choice of a run to lay over. over: its id or null; set(id or null). fill() asks the daemon for recent runs and gives them; show(id or null): the one that is laid over. */
 export function overlay(run, over, set, shell) {

@@ -1,6 +1,6 @@
 // The kernel that is pointed at, in figures and words, and the chart's key.
 import {element, svgElement} from "../dom.js";
-import {NONE, flag, intensity, nextStep, percent, si} from "../format.js";
+import {NONE, flag, intensity, nextStep, percent, ratio, si} from "../format.js";
 import {ceilingState, levelOf} from "../model.js";
 
 /** A value, or its reason; a dash where the advice below gives the same reason. */
@@ -43,19 +43,19 @@ const nextOf = (of) => (of.advice === null
 
 const flagWords = (p) => [...new Set([...p.row.flags, ...p.of.flags])].map((name) => element("p", {class: "reason"}, `${flag(name)[0].toUpperCase()}${flag(name).slice(1)}.`));
 
-function beside(q, p, run) {
+function beside(q, p, run, first) {
   const head = element("h4", {}, `In run ${run.id}, laid over`);
   if (!q?.of) return [head, element("p", {class: "reason"}, q ? q.why : "This kernel is not in it.")];
   const rows = facts(q).filter(([name]) => ["measured intensity", "rate", "DRAM rate", "of its roof", "of its roof for bytes", "bound"].includes(name));
-  if (p?.rate && q.rate) rows.push(["rate, of the first", percent((100 * q.rate) / p.rate)]);
+  if (p?.rate && q.rate) rows.push([`rate over that of run ${first.id}`, `${ratio(q.rate / p.rate)}\u00a0\u00d7`]);
   return [head, list(rows)];
 }
 
-/** p: the kernel as placed in the first run, or null where only the second one has it; q: in the run laid over; second: {run} or null; onward(p): links to what else there is of it. */
-export function detail(p, q, second, onward) {
+/** p: the kernel as placed in the first run, or null where only the second one has it; q: in the run laid over; second: {run} or null; first: the run itself; onward(p): links to what else there is of it. */
+export function detail(p, q, second, first, onward) {
   const shown = p ?? q;
   const head = element("h3", {}, element("span", {class: "badge"}, String(shown.number)), element("bdi", {dir: "auto"}, shown.title));
-  const over = second ? beside(q, p, second.run) : [];
+  const over = second ? beside(q, p, second.run, first) : [];
   if (!p) return [head, ...over];
   if (!p.of) return [head, element("p", {class: "reason"}, p.why), ...over];
   return [head, meter(p.of.percent_of_roof), list(facts(p)), ...nextOf(p.of), ...flagWords(p), ...onward(p), ...over].filter(Boolean);
@@ -75,12 +75,12 @@ export function key(series, level) {
     has("compute") && sample("compute bound", shape("rect", {x: 12, y: 2, width: 10, height: 10, class: "fill-square"})),
     has("latency") && sample("latency bound", shape("path", {d: "M17,1L23,12H11Z", class: "fill-triangle"})),
     points.some((p) => p.of.bound === null) && sample("not judged", shape("path", {d: "M17,1L23,7L17,13L11,7Z", class: "fill-diamond"})),
-    first.shown.some((p) => p.asked !== null) && sample("where the bytes asked for would put it", shape("path", {d: "M8,7H34", class: "join"}), shape("circle", {cx: 6, cy: 7, r: 4, class: "ask"})),
+    first.shown.some((p) => p.asked !== null) && sample("where the bytes asked for would put it", points.length === 0 ? "" : shape("path", {d: "M8,7H34", class: "join"}), shape("circle", {cx: 6, cy: 7, r: 4, class: "ask"})),
     first.shown.some((p) => p.where === "edge") && sample("too few DRAM bytes to count", shape("path", {d: "M12,1l11,6l-11,6z", class: "fill-edge"})),
     first.roof.mixes && sample(`read, write and triad, ${ceilingState(first.state)}: the roofs of other mixes`, shape("rect", {x: 0, y: 4, width: 34, height: 6, class: "band"})),
     first.roof.others.length > 0 && sample(first.roof.others.map(({name, value, unit}) => `${name === "dram_copy_scalar" ? "copy, 4 bytes a thread" : name.replaceAll("_", " ")}, ${si(value, unit === "flop_per_s" ? "FLOP/s" : "B/s")}`).join("; "), shape("path", {d: "M0,7H34", class: "further"})),
     second && sample(`run ${second.run.id}, ${second.state}: hollow, numbers with ′, dashed roof; dotted: how a kernel moved`, shape("path", {d: "M0,7H34", class: "second-roof"}), shape("circle", {cx: 17, cy: 7, r: 6, class: "second-point"})),
-    element("p", {class: "effect"}, points.some((p) => p.asked !== null) ? `${effect} ` : "", element("span", {class: "hint"}, "Point at a number, tap it, or reach it with Tab and the arrow keys: its figures, its bound and what to do next are shown.")),
+    element("p", {class: "effect"}, points.some((p) => p.asked !== null) ? `${effect} ` : first.shown.some((p) => p.asked !== null) ? "No bytes were counted: each circle stands where the bytes asked for put it, and one above the roof was served by the caches in part. " : "", element("span", {class: "hint"}, "Point at a number, tap it, or reach it with Tab and the arrow keys: its figures, its bound and what to do next are shown.")),
   ];
   return made.filter(Boolean);
 }

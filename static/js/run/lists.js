@@ -4,7 +4,7 @@ import {percent} from "../format.js";
 import {button} from "../parts.js";
 
 function reason(p) {
-  const rest = [p.where === "edge" ? "at the right edge" : null, p.where === "none" && p.asked !== null ? "only its asked point is drawn" : null].filter(Boolean);
+  const rest = [p.where === "edge" ? "at the right edge" : null, p.where === "none" && p.asked !== null ? "only the asked point is drawn" : null].filter(Boolean);
   return [p.why, ...rest].join("; ");
 }
 
@@ -46,15 +46,15 @@ export function kernelLists(series, hidden, actions) {
   const all = button("all", () => actions.setHidden(new Set()), {class: "quiet", disabled: hidden.size === 0, "aria-label": "Show all kernels"});
   const none = button("none", () => actions.setHidden(new Set(placed.map((p) => p.number))), {class: "quiet", disabled: hidden.size >= placed.length, "aria-label": "Show none of the kernels"});
   const on = [
-    element("div", {class: "list-head"}, element("h3", {}, "Kernels on the chart"), element("span", {class: "buttons"}, all, none), element("span", {class: "unit"}, "% of roof")),
-    shown.length === 0 ? element("p", {class: "hint"}, "None has a measured point.") : element("ol", {id: "legend", class: "legend"}, ...shown.map((p) => item(p, hidden, actions))),
+    element("div", {class: "list-head"}, element("h3", {}, "With a measured point"), element("span", {class: "buttons"}, all, none), element("span", {class: "unit"}, "% of roof")),
+    shown.length === 0 ? element("p", {class: "hint"}, "None has one.") : element("ol", {id: "legend", class: "legend"}, ...shown.map((p) => item(p, hidden, actions))),
   ];
   const shared = most(absent.map(reason));
   const [alike, others] = [absent.filter((p) => reason(p) === shared), absent.filter((p) => reason(p) !== shared)];
   const off = absent.length === 0 ? [] : [
     element("h3", {}, "Without a measured point"),
     ...(others.length === 0 ? [] : [element("ul", {class: "absent"}, ...others.map((p) => item(p, hidden, actions, element("span", {class: "reason"}, reason(p)))))]),
-    ...(alike.length === 0 ? [] : [element("p", {class: "reason"}, `${alike.length} of them: ${shared}`), element("ul", {class: "absent"}, ...alike.map((p) => item(p, hidden, actions)))]),
+    ...(alike.length === 0 ? [] : [element("p", {class: "reason"}, `${alike.length} kernels: ${shared}.`), element("ul", {class: "absent"}, ...alike.map((p) => item(p, hidden, actions)))]),
   ];
   return {on, off};
 }

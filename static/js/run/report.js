@@ -2,7 +2,7 @@
 import * as api from "../api.js";
 import {element} from "../dom.js";
 import {NONE, ceilingName, clockReason, fixed, flag, percent, si, withUnit} from "../format.js";
-import {button, definitions, download, scrolling} from "../parts.js";
+import {button, captionOf, definitions, download, scrolling} from "../parts.js";
 import {predictionScores} from "../predictions.js";
 import {refused} from "../refused.js";
 
@@ -18,7 +18,9 @@ export function section(id, title, ...children) {
 
 function grid(head, rows, caption) {
   const top = element("tr", {}, ...head.map(([name, words]) => element("th", {scope: "col", class: words ? "words" : null}, name)));
-  return element("table", {}, element("caption", {}, caption), element("thead", {}, top), element("tbody", {}, ...rows));
+  for (const row of rows) row.firstChild.classList.add("rowhead");
+  top.firstChild.classList.add("rowhead");
+  return element("table", {}, captionOf(caption), element("thead", {}, top), element("tbody", {}, ...rows));
 }
 
 /** Checks: those that did not pass first, each with what was seen. */
@@ -46,7 +48,7 @@ export function ceilings(run) {
   const missing = run.ceilings.filter((c) => c.value === null).map((c) => element("li", {}, `${ceilingName(c.name)}, ${c.state}: ${c.why?.value ?? "not said"}`));
   const of = [...new Set(run.ceilings.map((c) => c.nominal_of).filter(Boolean))];
   return section("ceilings", "Ceilings",
-    scrolling("Table of ceilings", grid([["ceiling", true], ["cache", true], ["value"], ["of nominal"], ["median time"], ["samples × launches"], ["SM MHz"], ["shape", true]], rows, "What the card reached in this run; the highest of several shapes")),
+    scrolling("Table of ceilings", grid([["ceiling", true], ["cache", true], ["value"], ["of nominal"], ["median time"], ["samples × launches"], ["SM MHz"], ["shape", true]], rows, run.import ? "As the imported files state them" : "What the card reached in this run; the highest of several shapes")),
     missing.length === 0 ? null : element("ul", {class: "notes"}, ...missing),
     of.length === 0 ? null : element("p", {class: "reason"}, `Nominal is ${of.join("; ")}: a comparison, nothing is computed from it.`));
 }
@@ -70,14 +72,14 @@ export function environment(run) {
       known("L2", d, "l2_bytes", bytes), known("memory", d, "memory_bytes", bytes), known("memory bus", d, "memory_bus_bits", (v) => `${v} bit`), known("highest SM clock", d, "max_sm_hz", mhz), known("highest memory clock", d, "max_memory_hz", mhz), known("PCI bus", d, "pci_bus_id")]),
     panel("Software", [
       known("driver", e, "driver_version"), known("CUDA runtime", e, "cuda_runtime_version"), known("CUDA of the driver", e, "cuda_driver_version"), known("CUPTI", e, "cupti_version"), known("made by", e, "build"),
-      known("method", e, "method_version", (v) => `version ${v}`), known("code for", e, "cubin"), known("host", e, "hostname"), known("kernel", e, "kernel_release")]),
+      known("method", e, "method_version", (v) => `version ${v}`), known("code for", e, "cubin"), known("host", e, "hostname"), known("Linux kernel", e, "kernel_release")]),
     panel("Settings", [
       known("ECC", e, "ecc", yes), known("MIG", e, "mig"), known("power limit", e, "power_limit_w", (v) => withUnit(fixed(v, 0), "W")), known("compute mode", e, "compute_mode"), known("persistence mode", e, "persistence_mode"),
       known("counters for administrators only", e, "profiling_admin_only", (v) => (v ? "yes" : "no"))]),
     panel("Counters", [
       ["status", c.status === "ok" ? "ok" : `${c.status.replaceAll("_", " ")}: ${c.reason ?? "not said"}`], known("self-test", c, "self_test", (v) => `a copy of known size was counted at ${v.toFixed(6)} of it`),
-      known("floor", c, "floor_dram_bytes", (v) => `${v.toLocaleString("en-US")} DRAM bytes`), known("passes", c, "passes"),
-      ...(metrics.length === 0 ? [] : [["metrics", element("details", {}, element("summary", {}, `${metrics.length}`), element("ul", {class: "plain"}, ...metrics.map((m) => element("li", {}, element("code", {}, m.metric)))))]])])));
+      known("floor", c, "floor_dram_bytes", (v) => withUnit(v.toLocaleString("en-US"), "DRAM\u00a0bytes")), known("passes", c, "passes"),
+      ...(metrics.length === 0 ? [] : [["metrics", element("span", {class: "on-paper"}, String(metrics.length)), element("details", {}, element("summary", {}, `${metrics.length}`), element("ul", {class: "plain"}, ...metrics.map((m) => element("li", {}, element("code", {}, m.metric)))))]])])));
 }
 
 const reasonWords = (reasons) => (reasons.length === 0 ? "none" : reasons.map(clockReason).join(", "));

@@ -48,9 +48,9 @@ function marks(points, roof, domain, size) {
     ...moved.map((p) => line(along(p.before.intensity, p.intensity, roof), {stroke: "var(--triangle)", strokeWidth: 5, strokeOpacity: 0.75})),
     link(held, {x1: "intensity", y1: "rate", x2: "intensity", y2: "attainable", stroke: "var(--join)", strokeWidth: 1.5, strokeDasharray: "2 3"}),
     dot(moved.map((p) => p.before), {x: "intensity", y: "attainable", r: 4.5, fill: "var(--page)", stroke: "var(--triangle)", strokeWidth: 2}),
+    dot(held, {x: "intensity", y: "rate", r: 6, symbol: "diamond", fill: "var(--text)", stroke: "var(--page)", strokeWidth: 1}), // below a point, which it may lie on
     dot(on("memory"), {x: "intensity", y: "attainable", r: 5.5, symbol: "circle", fill: "var(--circle)", stroke: "var(--page)", strokeWidth: 1}),
     dot(on("compute"), {x: "intensity", y: "attainable", r: 5.5, symbol: "square", fill: "var(--square)", stroke: "var(--page)", strokeWidth: 1}),
-    dot(held, {x: "intensity", y: "rate", r: 6, symbol: "diamond", fill: "var(--text)", stroke: "var(--page)", strokeWidth: 1}),
   ];
 }
 
@@ -70,9 +70,9 @@ function names(svg, roof, px, py, size) {
   const bottom = size.height - MARGIN.bottom - 8;
   const boxes = [label(group, right, py(roof.peak) - 9, `peak ${si(roof.peak, "FLOP/s")}`, "end")];
   const ridgeText = `ridge ${ratio(roof.peak / roof.bandwidth)}`;
-  boxes.push(label(group, at, bottom - 18, ridgeText));
+  boxes.push(at + textWidth(ridgeText) + 10 < right ? label(group, at + 6, bottom - 18, ridgeText, "start") : label(group, at - 6, bottom - 18, ridgeText, "end"));
   const sides = [["← memory-bound", at - 8, "end", at - MARGIN.left], ["compute-bound →", at + 8, "start", right - at]];
-  for (const [text, x, anchor, room] of sides) if (textWidth(text) + 10 < room) boxes.push(label(group, x, bottom, text, anchor));
+  if (sides.every(([text, , , room]) => textWidth(text) + 10 < room)) for (const [text, x, anchor] of sides) boxes.push(label(group, x, bottom, text, anchor)); // one alone would be half of a sentence
   return {group, boxes};
 }
 

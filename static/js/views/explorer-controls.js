@@ -1,7 +1,7 @@
 // The explorer's form: what is placed, under which roof, and what was achieved. It keeps its elements, so that typing and focus stay; it holds no result.
 import {fault, field, radios} from "../controls.js";
 import {element} from "../dom.js";
-import {si} from "../format.js";
+import {day, si} from "../format.js";
 import {button} from "../parts.js";
 import {EXAMPLES} from "./explorer-math.js";
 import {MOST_STEPS} from "./explorer-state.js";
@@ -87,14 +87,14 @@ function reuseField(state, changed) {
 function runOption(run, chosen) {
   const usable = run.dram_copy_byte_per_s !== null && run.fp32_fma_flop_per_s !== null;
   const source = run.source === "measured" ? "" : `, ${run.source}`;
-  return option(run.id, `run ${run.id}: ${run.device.name}, ${run.date.slice(0, 10)} UTC, ${run.sizes}${source}${usable ? "" : " (no ceilings)"}`, run.id === chosen, !usable);
+  return option(run.id, `run ${run.id}: ${run.sizes}${source}${usable ? "" : " (no ceilings)"}, ${day(run.date)}, ${run.device.name}`, run.id === chosen, !usable);
 }
 
 /** The roof: a run of the list and its cache state, or two figures. */
 function roofFields(state, runs, changed, rebuilt) {
   const kind = radios("Roof", "explorer-roof", [["run", "of a measured run"], ["typed", "typed in"]], state.typed ? "typed" : "run", (value) => { state.typed = value === "typed"; rebuilt("explorer-roof"); });
   if (state.typed) {
-    const [bandwidth, peak] = [typed(state, "bandwidth", "Memory bandwidth", changed), typed(state, "peak", "Peak rate", changed)];
+    const [bandwidth, peak] = [typed(state, "bandwidth", "Memory bandwidth, B/s", changed), typed(state, "peak", "Peak rate, FLOP/s", changed)];
     return {nodes: [kind, element("div", {class: "pair"}, bandwidth.box, peak.box)], inputs: {bandwidth: bandwidth.input, peak: peak.input}};
   }
   const select = element("select", {}, ...(runs.length === 0 ? [option("", "no run yet", true)] : runs.map((run) => runOption(run, state.run))));

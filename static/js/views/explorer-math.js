@@ -66,7 +66,7 @@ export function read(text, kind) {
   const wrong = (why) => ({error: `${kind.name}: ${why} Write it like ${kind.example}.`});
   if (trimmed === "") return wrong("nothing is given.");
   const found = /^([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*)$/u.exec(trimmed);
-  if (!found) return wrong(`“${trimmed.slice(0, 40)}” is no number.`);
+  if (!found) return wrong(`“${trimmed.slice(0, 40)}” is not a number.`);
   const [, digits, rest] = found;
   if (rest.startsWith(",")) return wrong("a comma may part thousands or begin the fraction; use a point for the fraction and nothing for thousands.");
   const prefixes = kind.units.filter((unit) => rest.endsWith(unit)).map((unit) => rest.slice(0, rest.length - unit.length).trim());

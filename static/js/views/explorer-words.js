@@ -16,7 +16,7 @@ export const factor = (value) => (value >= 100 ? value.toFixed(0) : value >= 10 
 export function distance({regime, reuse}) {
   if (reuse === null) return "no intensity";
   if (Math.abs(reuse - 1) < 0.005) return "on the ridge";
-  return regime === "memory" ? `${factor(reuse)}× left of it` : `${factor(1 / reuse)}× right of it`;
+  return regime === "memory" ? `${factor(reuse)}× left of the ridge` : `${factor(1 / reuse)}× right of the ridge`;
 }
 
 /** The whole of a placement in one or two sentences. */
@@ -24,7 +24,7 @@ export function sentence(name, {flop, bytes}, placed, roof) {
   if (placed.intensity === null) return `${name} has no flop, so no intensity and no place on the chart. It moves ${si(bytes, "B")}: under ${roof.name} that takes at least ${si(bytes / roof.bandwidth, "s")}.`;
   const side = placed.regime === "memory" ? "memory-bound" : "compute-bound";
   const far = Math.abs(placed.reuse - 1) < 0.005 ? "on the ridge" : `a factor of ${factor(placed.regime === "memory" ? placed.reuse : 1 / placed.reuse)} ${placed.regime === "memory" ? "left" : "right"} of the ridge`;
-  return `${name}: ${si(flop, "FLOP")} over ${si(bytes, "B")} is ${ratio(placed.intensity)} FLOP per byte. Under ${roof.name} it can reach at most ${si(placed.attainable, "FLOP/s")}, `
+  return `${name}: ${si(flop, "FLOP")} over ${si(bytes, "B")} is ${withUnit(ratio(placed.intensity), "FLOP")} per byte. Under ${roof.name} it can reach at most ${si(placed.attainable, "FLOP/s")}, `
     + `${percent(placed.percentOfPeak)} of peak: ${side}, ${far} at ${ratio(placed.ridge)}.`;
 }
 

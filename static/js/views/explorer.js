@@ -3,7 +3,7 @@ import {get, run as getRun} from "../api.js";
 import {element} from "../dom.js";
 import {NONE, intensity, ratio, si} from "../format.js";
 import {reasonsInWords} from "../outcome.js";
-import {bdi, button, figure, longMark, notice, scrolling} from "../parts.js";
+import {bdi, button, captionOf, figure, longMark, notice, scrolling} from "../parts.js";
 import {refused} from "../refused.js";
 import {explorerChart} from "./explorer-chart.js";
 import {controls} from "./explorer-controls.js";
@@ -50,7 +50,7 @@ function figures({placed, held, used}) {
   const made = [
     figure("intensity", intensity(placed.intensity), `${si(used.flop, "FLOP")} over ${si(used.bytes, "B")}`),
     figure("attainable", placed.attainable === null ? NONE : si(placed.attainable, "FLOP/s"), placed.attainable === null ? `${si(used.bytes, "B")} a launch, at the memory roof at best` : `${percent(placed.percentOfPeak)} of peak`),
-    figure("regime", placed.regime === "memory" ? "memory-bound" : "compute-bound", `${distance(placed)}${placed.reuse === null ? "" : `; ridge ${intensity(placed.ridge)}`}`),
+    figure("regime", placed.regime === "memory" ? "memory-bound" : "compute-bound", `${distance(placed)}${placed.reuse === null ? "" : `, ${intensity(placed.ridge)}`}`),
   ];
   if (held) made.push(figure("achieved", percent(held.percentOfRoof), `of its roof: ${placed.intensity === null ? si(held.byteRate, "B/s") : si(held.rate, "FLOP/s")}`));
   return made;
@@ -64,7 +64,7 @@ function formulas(state, catalogue, made) {
   if (subject.kind === "own" || made.errors) return [];
   if (subject.kind === "example") {
     const example = EXAMPLES.find((e) => e.id === subject.id);
-    return [line(code(example.code)), line("flop = ", code(example.flopFormula), ` = ${si(made.flop, "FLOP")}; bytes = `, code(example.bytesFormula), ` = ${si(made.bytes, "B")}: ${example.why}.`)];
+    return [line(example.code.includes("=") ? code(example.code) : `${example.code}.`), line("flop = ", code(example.flopFormula), ` = ${si(made.flop, "FLOP")}; bytes = `, code(example.bytesFormula), ` = ${si(made.bytes, "B")}: ${example.why}.`)];
   }
   const unit = catalogue.find((item) => item.id === subject.id);
   const counted = subject.bytes === "counted";
@@ -93,15 +93,15 @@ function measured(state, run, take) {
 function tableOf(points, {show, remove}) {
   const cell = (text, words = false) => element("td", {class: words ? "words" : null}, text);
   const row = (p, i) => {
-    const name = element("th", {scope: "row"}, bdi(p.title), ...(i === 0 ? [" ", element("span", {class: "chip"}, "in the form")] : []));
+    const name = element("th", {scope: "row", class: "rowhead"}, bdi(p.title), ...(i === 0 ? [" ", element("span", {class: "chip on-screen"}, "in the form")] : []));
     const acts = i === 0 ? element("td", {class: "words"}) : element("td", {class: "words acts"}, button("Edit", () => show(i - 1), {class: "quiet", "aria-label": `Edit ${p.title}`}), button("Remove", () => remove(i - 1), {class: "quiet", "aria-label": `Remove ${p.title}`}));
     if (p.why) return element("tr", {}, element("td", {class: "number"}, p.number), name, element("td", {class: "words", colspan: "5"}, p.why), acts);
     return element("tr", {}, element("td", {class: "number"}, p.number), name, cell(ratio(p.intensity)), cell(si(p.attainable, "FLOP/s")), cell(percent(p.percentOfPeak)),
       cell(p.regime === "memory" ? "memory" : "compute", true), cell(distance(p), true), acts);
   };
   const head = ["#", "kernel", "FLOP/B", "attainable", "of peak", "bound", "from the ridge"];
-  return element("table", {}, element("caption", {}, "The kernels on the chart, under the same roof"),
-    element("thead", {}, element("tr", {}, ...head.map((text, i) => element("th", {scope: "col", class: i === 0 ? "number" : [1, 5, 6].includes(i) ? "words" : null}, text)), element("td", {}))),
+  return element("table", {}, captionOf("The kernels on the chart, under the same roof"),
+    element("thead", {}, element("tr", {}, ...head.map((text, i) => element("th", {scope: "col", class: i === 0 ? "number" : i === 1 ? "words rowhead" : i > 4 ? "words" : null}, text)), element("td", {}))),
     element("tbody", {}, ...points.map(row)));
 }
 
