@@ -83,13 +83,13 @@ export function roofNames(svg, series, level, dots, {px, py, size, margin}) {
       keep(firstThatFits(texts, (text) => slopeName(group, pixels(lines.memory), text, [...taken, ...(index > 0 ? roofBoxes : [])], attributes)));
     }
     if (roof.ridge !== null) {
-      const text = `${narrow ? "" : before}ridge ${ratio(roof.ridge)}`;
-      const places = [8, 24, 40].flatMap((up) => {
+      const places = (text) => [8, 24, 40].flatMap((up) => {
         const y = size.height - margin.bottom - up;
         const end = {x: px(roof.ridge) - 6, y, anchor: "end"};
         return px(roof.ridge) + textWidth(text) + 10 > size.width - margin.right ? [end] : [{x: px(roof.ridge) + 6, y, anchor: "start"}, end];
       });
-      keep(flatName(group, text, places, [...taken, ...ridgeBoxes], attributes) ?? []);
+      const short = `ridge ${ratio(roof.ridge)}`;
+      keep(firstThatFits(narrow ? [short] : [`${before}${short}`, short], (text) => flatName(group, text, places(text), [...taken, ...ridgeBoxes], attributes)));
     }
   }
   return [...taken.slice(dots.length), ...roofBoxes];

@@ -85,7 +85,7 @@ async function following(browser) {
     const said = (await daemon.ask("GET", `/api/v1/runs/${job.run}/predictions`)).json;
     assert.deepEqual(job.predictions, {vector_add: "near", matmul_naive: "above"});
     const rows = await panel(page).locator(".predictions tbody tr").evaluateAll((all) => all.map((tr) => [...tr.children].map((cell) => cell.textContent)));
-    assert.deepEqual(rows.map((row) => row.slice(1, 5)), said.items.map((item) => [item.said, item.found, item.dram_per_ask.toFixed(4), item.state]));
+    assert.deepEqual(rows.map((row) => row.slice(1, 5)), said.items.map((item) => [item.state, item.said, item.found, item.dram_per_ask.toFixed(4)]));
     assert.deepEqual(rows.map((row) => row[5]), said.items.map((item) => (item.right ? "right" : "wrong")));
     assert.ok((await panel(page).locator(".facts").innerText()).includes("<img src=x onerror=alert(1)>"));
     assert.match(page.url(), new RegExp(`job=${job.id}`));

@@ -313,7 +313,7 @@ async function report(browser, daemon, ids, document) {
     assert.match(await page.locator("#predictions").innerText(), new RegExp(`${scored.right} of ${scored.scored} right`));
     const said = await page.locator("#predictions tbody tr").evaluateAll((all) => all.map((tr) => [...tr.children].map((td) => td.textContent)));
     assert.deepEqual(said.map((row) => row.at(-1)), scored.items.map((item) => (item.right ? "right" : "wrong")));
-    assert.deepEqual(said.map((row) => row.slice(1, 5)), scored.items.map((item) => [item.said, item.found, item.dram_per_ask.toFixed(4), item.state]));
+    assert.deepEqual(said.map((row) => row.slice(1, 5)), scored.items.map((item) => [item.state, item.said, item.found, item.dram_per_ask.toFixed(4)]));
     assert.equal(await page.locator("#ceilings tbody tr").count(), document.ceilings.length);
     const environment = await page.locator("#environment-section").innerText();
     for (const part of [document.device.uuid, document.environment.kernel_release, document.environment.build, "700 W"]) assert.ok(environment.replaceAll("\n", "").replaceAll("\u00a0", " ").includes(part), part);
@@ -341,7 +341,7 @@ async function report(browser, daemon, ids, document) {
       await page.locator(`${place} tbody tr`).first().waitFor();
       assert.match(await page.locator(`${place} p`).first().innerText(), /^0 of 0 right; 2 could not be scored\.$/);
       const rows = await page.locator(`${place} tbody tr`).evaluateAll((all) => all.map((tr) => [...tr.children].slice(1).map((cell) => cell.textContent)));
-      assert.deepEqual(rows, scored.items.map((item) => [item.said, "–", "–", item.state, `not scored ${item.why.right}`]));
+      assert.deepEqual(rows, scored.items.map((item) => [item.state, item.said, "–", "–", `not scored ${item.why.right}`]));
       assert.deepEqual(await axe(page), []);
     }
     await done();

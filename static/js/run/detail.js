@@ -1,6 +1,6 @@
 // The kernel that is pointed at, in figures and words, and the chart's key.
 import {element, svgElement} from "../dom.js";
-import {NONE, flag, intensity, nextStep, percent, ratio, si} from "../format.js";
+import {NONE, flag, intensity, nextStep, percent, ratio, sentence, si} from "../format.js";
 import {ceilingState, levelOf} from "../model.js";
 
 /** A value, or its reason; a dash where the advice below gives the same reason. */
@@ -38,7 +38,7 @@ function meter(percent) {
 
 /** What to do next in three words, and the sentence of the API. */
 const nextOf = (of) => (of.advice === null
-  ? [element("p", {class: "advice", dir: "auto"}, of.why?.advice ?? "")]
+  ? [element("p", {class: "advice", dir: "auto"}, of.why?.advice ? sentence(of.why.advice) : "")]
   : [element("p", {class: "next-step"}, `Next: ${nextStep(of.advice_code)}`), element("p", {class: "advice", dir: "auto"}, of.advice)]);
 
 const flagWords = (p) => [...new Set([...p.row.flags, ...p.of.flags])].map((name) => element("p", {class: "reason"}, `${flag(name)[0].toUpperCase()}${flag(name).slice(1)}.`));

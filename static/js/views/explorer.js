@@ -1,7 +1,7 @@
 // The explorer: where a kernel stands under a roof, from its flop and bytes, and what that says about the work to be done.
 import {get, run as getRun} from "../api.js";
 import {element} from "../dom.js";
-import {NONE, intensity, ratio, si} from "../format.js";
+import {NONE, intensity, ratio, sentence as asSentence, si} from "../format.js";
 import {reasonsInWords} from "../outcome.js";
 import {bdi, button, captionOf, figure, longMark, notice, scrolling} from "../parts.js";
 import {refused} from "../refused.js";
@@ -64,7 +64,7 @@ function formulas(state, catalogue, made) {
   if (subject.kind === "own" || made.errors) return [];
   if (subject.kind === "example") {
     const example = EXAMPLES.find((e) => e.id === subject.id);
-    return [line(example.code.includes("=") ? code(example.code) : `${example.code}.`), line("flop = ", code(example.flopFormula), ` = ${si(made.flop, "FLOP")}; bytes = `, code(example.bytesFormula), ` = ${si(made.bytes, "B")}: ${example.why}.`)];
+    return [line(example.code.includes("=") ? code(example.code) : asSentence(example.code)), line("flop = ", code(example.flopFormula), ` = ${si(made.flop, "FLOP")}; bytes = `, code(example.bytesFormula), ` = ${si(made.bytes, "B")}: ${example.why}.`)];
   }
   const unit = catalogue.find((item) => item.id === subject.id);
   const counted = subject.bytes === "counted";
