@@ -160,7 +160,7 @@ export async function checkDetail(page, row, state, level = "dram") {
     assert.throws(() => sameFigure(wrongDigit(text), value, unit, what, least), undefined, `${what}: ${wrongDigit(text)} passes for ${value}`);
   }
   const s = row[state];
-  assert.equal(await page.locator("#detail .advice").textContent(), s.advice ?? s.why.advice);
+  assert.equal(await page.locator("#detail .advice").textContent(), s.advice ?? `${s.why.advice[0].toUpperCase()}${s.why.advice.slice(1)}.`);
   assert.ok((await page.locator("#detail h3").textContent()).endsWith(row.title));
   return figures.length;
 }
