@@ -25,7 +25,7 @@ static const struct kind kinds[] = {
 };
 _Static_assert(sizeof kinds / sizeof kinds[0] < COMPARE_FLAG_WARNINGS, "and one of counters");
 
-struct found { /* the draws of one kind */
+struct found { /* the runs' rows of one kind */
     size_t count[2];
     struct {
         const char *name;
@@ -64,16 +64,26 @@ static const char *rows_words(const struct found *found, struct rl_arena *arena)
     return text != NULL && found->more ? rl_arena_printf(arena, "%s and others", text) : text;
 }
 
+/* "3 rows of base's runs and 10 of head's are"; a side that has none is not said */
+static const char *sides_words(const size_t count[2], struct rl_arena *arena)
+{
+    if (count[0] > 0 && count[1] > 0)
+        return rl_arena_printf(arena, "%zu %s of base's runs and %zu of head's are", count[0],
+                               count[0] == 1 ? "row" : "rows", count[1]);
+    size_t side = count[0] > 0 ? 0 : 1;
+    return rl_arena_printf(arena, "%zu %s of %s's runs %s", count[side], count[side] == 1 ? "row" : "rows",
+                           side == 0 ? "base" : "head", count[side] == 1 ? "is" : "are");
+}
+
 static int warn(const struct kind *kind, const struct found *found, struct compare_result *result)
 {
     struct rl_arena *arena = result->arena;
-    const char *rows = rows_words(found, arena);
-    if (rows == NULL)
+    const char *rows = rows_words(found, arena), *sides = sides_words(found->count, arena);
+    if (rows == NULL || sides == NULL)
         return -1;
     return compare_say(result->warnings, &result->warning_count, kind->name,
                        rl_arena_printf(arena, "%zu", found->count[0]), rl_arena_printf(arena, "%zu", found->count[1]),
-                       rl_arena_printf(arena, "%zu draws of base and %zu of head are %s (%s): %s.", found->count[0],
-                                       found->count[1], kind->name, rows, kind->meaning));
+                       rl_arena_printf(arena, "%s %s (%s): %s.", sides, kind->name, rows, kind->meaning));
 }
 
 static bool is_counted(const struct compare_run *run)
@@ -82,6 +92,20 @@ static bool is_counted(const struct compare_run *run)
         if (rl_is_known(run->draws[i].dram_bytes))
             return true;
     return false;
+}
+
+/* "2 of 3 runs of base have no DRAM bytes"; a side whose runs all have them is not said */
+static const char *counters_words(const size_t timed[2], const size_t all[2], struct rl_arena *arena)
+{
+    if (timed[0] > 0 && timed[1] > 0)
+        return rl_arena_printf(arena, "%zu of %zu runs of base and %zu of %zu of head have no DRAM bytes", timed[0],
+                               all[0], timed[1], all[1]);
+    size_t side = timed[0] > 0 ? 0 : 1;
+    const char *name = side == 0 ? "base" : "head";
+    if (timed[side] == all[side])
+        return rl_arena_printf(arena, "No run of %s has DRAM bytes", name);
+    return rl_arena_printf(arena, "%zu of %zu runs of %s %s no DRAM bytes", timed[side], all[side], name,
+                           timed[side] == 1 ? "has" : "have");
 }
 
 static int warn_of_counters(const struct chosen *const sides[2], struct compare_result *result)
@@ -94,10 +118,12 @@ static int warn_of_counters(const struct chosen *const sides[2], struct compare_
     if (timed[0] + timed[1] == 0)
         return 0;
     bool some = timed[0] < sides[0]->count && timed[1] < sides[1]->count;
+    const char *words = counters_words(timed, (const size_t[2]){sides[0]->count, sides[1]->count}, arena);
+    if (words == NULL)
+        return -1;
     return compare_say(result->warnings, &result->warning_count, "counters",
                        rl_arena_printf(arena, "%zu without", timed[0]), rl_arena_printf(arena, "%zu without", timed[1]),
-                       rl_arena_printf(arena, "%zu of %zu runs of base and %zu of %zu of head have no DRAM bytes: %s.",
-                                       timed[0], sides[0]->count, timed[1], sides[1]->count,
+                       rl_arena_printf(arena, "%s: %s.", words,
                                        some ? "bytes are judged on the others" : "bytes cannot be judged, only times"));
 }
 

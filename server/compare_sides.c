@@ -61,8 +61,12 @@ static const char *mig_text(const struct compare_run *run, char text[TEXT_MAX])
 
 static const char *power_text(const struct compare_run *run, char text[TEXT_MAX])
 {
-    if (run->power_limit_w.why != NULL || rl_format_fixed(text, TEXT_MAX, run->power_limit_w.value, 1) < 0)
+    static const char unit[] = " W";
+    double watts = run->power_limit_w.value;
+    if (run->power_limit_w.why != NULL ||
+        rl_format_fixed(text, TEXT_MAX - sizeof unit, watts, watts == floor(watts) ? 0 : 1) < 0)
         return NULL;
+    memcpy(text + strlen(text), unit, sizeof unit);
     return text;
 }
 
@@ -102,7 +106,7 @@ static const struct field identity[] = {
     {"method_version", "the version of the method", "is", method_text},
     {"ecc", "ECC", "is", ecc_text},
     {"mig", "the MIG profile", "is", mig_text},
-    {"power_limit_w", "the power limit in watts", "is", power_text},
+    {"power_limit_w", "the power limit", "is", power_text},
 };
 static const struct field beside_driver[] = {
     {"cuda_runtime_version", "the CUDA runtime", "is", runtime_text},
@@ -276,6 +280,14 @@ static bool all_alike(const struct field *field, const struct chosen *side, cons
     return true;
 }
 
+/* "The sizes are course in base and scaled in head" */
+static const char *both_words(const struct field *field, const char *base, const char *head, struct rl_arena *arena)
+{
+    const char *title = field->title;
+    char first = title[0] == 't' ? 'T' : title[0]; /* of "the", or of an abbreviation */
+    return rl_arena_printf(arena, "%c%s %s %s in base and %s in head", first, title + 1, field->is, base, head);
+}
+
 static int check_identity(const struct field *field, const struct chosen *base, const struct chosen *head,
                           struct compare_result *result)
 {
@@ -291,9 +303,11 @@ static int check_identity(const struct field *field, const struct chosen *base, 
                            rl_arena_printf(arena, "It is not known whether %s %s the same: no run of either side says.",
                                            field->title, field->is));
     }
+    const char *words = both_words(field, left, right, arena);
+    if (words == NULL)
+        return -1;
     return compare_say(result->not_comparable, &result->not_comparable_count, field->name, left, right,
-                       rl_arena_printf(arena, "The runs cannot be compared: %s %s %s in base and %s in head.",
-                                       field->title, field->is, left, right));
+                       rl_arena_printf(arena, "%s.", words));
 }
 
 static int check_beside(const struct field *field, const struct chosen *base, const struct chosen *head,
@@ -305,10 +319,12 @@ static int check_beside(const struct field *field, const struct chosen *base, co
     char *left = versions(base, field->text, result->arena), *right = versions(head, field->text, result->arena);
     if (left == NULL || right == NULL)
         return -1;
+    const char *words = both_words(field, left, right, result->arena);
+    if (words == NULL)
+        return -1;
+    const char *meaning = result->not_comparable_count > 0 ? "" : ": a difference is not the driver's alone";
     return compare_say(result->warnings, &result->warning_count, field->name, left, right,
-                       rl_arena_printf(result->arena,
-                                       "A difference is not the driver's alone: %s %s %s in base and %s in head.",
-                                       field->title, field->is, left, right));
+                       rl_arena_printf(result->arena, "%s%s.", words, meaning));
 }
 
 static int check_drivers(const struct chosen *base, const struct chosen *head, struct compare_result *result)
@@ -330,9 +346,15 @@ static int check_overlap(const struct chosen *base, const struct chosen *head, s
             shared += strcmp(base->runs[i]->id, head->runs[j]->id) == 0;
     if (shared == 0)
         return 0;
-    return compare_say(
-        result->warnings, &result->warning_count, "runs", result->base.label, result->head.label,
-        rl_arena_printf(result->arena, "%zu of the runs stand on both sides: they cannot show a difference.", shared));
+    bool all = shared == base->count && shared == head->count;
+    const char *sentence =
+        all && shared == 1 ? "Both sides are the same run, which cannot show a difference."
+        : all ? rl_arena_printf(result->arena, "Both sides are the same %zu runs, which cannot show a difference.",
+                                shared)
+              : rl_arena_printf(result->arena, "%zu of the runs %s on both sides and cannot show a difference.", shared,
+                                shared == 1 ? "stands" : "stand");
+    return compare_say(result->warnings, &result->warning_count, "runs", result->base.label, result->head.label,
+                       sentence);
 }
 
 /* Named runs are judged as they are: say what is the matter with them; a refused one is not. */

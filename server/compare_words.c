@@ -9,7 +9,14 @@
 
 static const char *fixed(char text[WORD], double value, int decimals)
 {
-    return rl_format_fixed(text, WORD, value, decimals) < 0 ? "out of range" : text;
+    static const char minus[] = "−";
+    char number[WORD - sizeof minus];
+    if (rl_format_fixed(number, sizeof number, value, decimals) < 0)
+        return "out of range";
+    size_t signs = number[0] == '-' ? 1 : 0, at = signs == 1 ? sizeof minus - 1 : 0;
+    memcpy(text, minus, at);
+    memcpy(text + at, number + signs, strlen(number + signs) + 1);
+    return text;
 }
 
 /* "+2.13 %" for a ratio of 1.0213 */
@@ -109,12 +116,12 @@ static const char *unjudged(const char *what, const struct compare_judged *judge
         return rl_arena_printf(
             arena,
             "%s cannot be told: %zu runs against %zu are too few for a family of this many rows, and "
-            "history has %zu draws of it on this device (%d are needed).",
+            "history has %zu runs with it on this device (%d are needed).",
             what, judged->base_n, judged->head_n, past, COMPARE_HISTORY_MIN);
     return rl_arena_printf(
         arena,
         "%s cannot be told: with %zu runs against %zu (the rank test needs %d a side) the spread has to "
-        "come from history, which has %zu draws of it on this device (%d are needed).",
+        "come from history, which has %zu runs with it on this device (%d are needed).",
         what, judged->base_n, judged->head_n, COMPARE_RANK_MIN, past, COMPARE_HISTORY_MIN);
 }
 
@@ -289,7 +296,7 @@ const char *compare_answer_words(const struct compare_result *result)
 {
     struct rl_arena *arena = result->arena;
     if (result->not_comparable_count > 0)
-        return result->not_comparable[0].sentence;
+        return rl_arena_printf(arena, "The runs cannot be compared. %s", result->not_comparable[0].sentence);
     const size_t *counts = result->time_counts;
     const char *lead = result->outcome == COMPARE_REGRESSION      ? "Head is slower"
                        : result->outcome == COMPARE_NO_REGRESSION ? "Head is not slower"
@@ -299,11 +306,11 @@ const char *compare_answer_words(const struct compare_result *result)
     if (note == NULL)
         return NULL;
     return rl_arena_printf(arena,
-                           "%s%s: of %zu rows %zu are slower, %zu faster, %zu the same, %zu ambiguous, %zu missing "
+                           "%s%s: %zu of %zu rows %s slower, %zu faster, %zu the same, %zu ambiguous, %zu missing "
                            "(%zu runs against %zu).%s",
-                           lead, result->outcome == COMPARE_REGRESSION ? machine : "", result->row_count,
-                           counts[COMPARE_SLOWER], counts[COMPARE_FASTER], counts[COMPARE_SAME],
-                           counts[COMPARE_AMBIGUOUS],
+                           lead, result->outcome == COMPARE_REGRESSION ? machine : "", counts[COMPARE_SLOWER],
+                           result->row_count, counts[COMPARE_SLOWER] == 1 ? "is" : "are", counts[COMPARE_FASTER],
+                           counts[COMPARE_SAME], counts[COMPARE_AMBIGUOUS],
                            counts[COMPARE_MISSING_BASE] + counts[COMPARE_MISSING_HEAD] + counts[COMPARE_NONE],
                            result->head.id_count, result->base.id_count, note);
 }

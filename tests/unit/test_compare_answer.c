@@ -78,16 +78,16 @@ static void not_comparable(void **state)
     fill(NULL);
     change_identity(6, 15, 15);
     struct compare_result *result = judge();
-    assert_string_equal(result->not_comparable[0].base, "700.0");
-    assert_string_equal(result->not_comparable[0].head, "500.0");
-    assert_string_equal(result->sentence, "The runs cannot be compared: the power limit in watts is 700.0 in base and "
-                                          "500.0 in head.");
+    assert_string_equal(result->not_comparable[0].base, "700 W");
+    assert_string_equal(result->not_comparable[0].head, "500 W");
+    assert_string_equal(result->sentence, "The runs cannot be compared. The power limit is 700 W in base and 500 W in "
+                                          "head.");
     compare_free(result);
     fill(NULL);
     change_identity(2, 15, 15);
     result = judge();
     assert_string_equal(result->sentence,
-                        "The runs cannot be compared: the sizes are course in base and scaled in head.");
+                        "The runs cannot be compared. The sizes are course in base and scaled in head.");
     compare_free(result);
     change_identity(2, 0, 14); /* the newest of base is the model of its others */
     result = judge();
@@ -112,6 +112,8 @@ static void warnings(void **state)
     assert_string_equal(result->warnings[0].field, "cuda_runtime_version");
     assert_string_equal(result->warnings[0].base, "13.0");
     assert_string_equal(result->warnings[0].head, "13.1");
+    assert_string_equal(result->warnings[0].sentence,
+                        "The CUDA runtime is 13.0 in base and 13.1 in head: a difference is not the driver's alone.");
     assert_string_equal(result->warnings[1].field, "cubin");
     assert_string_equal(result->warnings[2].field, "build");
     assert_string_equal(result->warnings[3].field, "source");
@@ -130,6 +132,8 @@ static void warnings(void **state)
     result = judge();
     assert_int_equal(result->warning_count, 1);
     assert_string_equal(result->warnings[0].field, "runs");
+    assert_string_equal(result->warnings[0].sentence,
+                        "1 of the runs stands on both sides and cannot show a difference.");
     compare_free(result);
 }
 
@@ -145,8 +149,8 @@ static void eligible(void **state)
     assert_int_equal(result->base.id_count, 10);
     assert_int_equal(result->base.left_out_count, 5);
     assert_string_equal(result->base.left_out[0].id, "5");
-    assert_string_equal(result->base.left_out[0].why, "the power limit in watts is 500.0, and 700.0 in run 15, the "
-                                                      "newest judged of this side");
+    assert_string_equal(result->base.left_out[0].why, "the power limit is 500 W, and 700 W in run 15, the newest "
+                                                      "judged of this side");
     assert_string_equal(result->base.left_out[1].id, "4");
     assert_int_equal(lab_find(result, 0)->time.base_n, 10);
     compare_free(result);
@@ -233,7 +237,7 @@ static void few_runs(void **state)
     assert_string_equal(result->warnings[1].sentence,
                         "Head has 1 of the 6 runs that a rank test needs: a run that is off "
                         "by chance cannot be told from a change.");
-    assert_non_null(strstr(result->rows[0].time.sentence, "history, which has 0 draws"));
+    assert_non_null(strstr(result->rows[0].time.sentence, "history, which has 0 runs"));
     assert_true(rl_is_known(result->rows[0].time.ratio) && !rl_is_known(result->rows[0].time.low));
     compare_free(result);
     struct compare_history history = history_of(9);
