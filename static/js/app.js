@@ -171,9 +171,9 @@ function shellOf(controller) {
   };
 }
 
-/** Says "loading" for as long as the view has put nothing onto the page. */
+/** Says "loading" for as long as the view has put nothing onto the page; its name is the heading, for who goes by headings. */
 function loading(root, entry) {
-  const words = setTimeout(() => { if (!root.hasChildNodes()) byId("message").replaceChildren(element("p", {class: "loading"}, `Loading ${entry.what} …`)); }, 0);
+  const words = setTimeout(() => { if (!root.hasChildNodes()) byId("message").replaceChildren(element("h1", {class: "visually-hidden"}, entry.nav), element("p", {class: "loading"}, `Loading ${entry.what} …`)); }, 0);
   const watch = new MutationObserver(() => { byId("message").replaceChildren(); });
   watch.observe(root, {childList: true});
   return () => {

@@ -203,6 +203,8 @@ async function otherStates(browser, daemon) {
     });
     await page.goto(daemon.url);
     await page.getByText("Loading the run").waitFor();
+    assert.equal(await page.getByRole("heading", {level: 1}).textContent(), "Roofline");
+    assert.deepEqual(await axe(page), []);
     go();
     await page.locator("#table-scroll tbody tr").first().waitFor();
     await done();
