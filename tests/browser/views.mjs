@@ -4,6 +4,7 @@ import {ADDRESSES, fill} from "./addresses.mjs";
 import {axe, launch, open, overflow} from "./browser.mjs";
 import {contrastTests, faint} from "./contrast.mjs";
 import {start} from "./daemon.mjs";
+import {STATES, fillStates} from "./states.mjs";
 import {test, until} from "./suite.mjs";
 
 const WIDTHS = [1440, 768, 390];
@@ -94,11 +95,20 @@ async function sound(page, where) {
   assert.deepEqual({over, cut, sideways: await overflow(page), slips: await slips(page)}, {over: [], cut: [], sideways: 0, slips: []}, where);
 }
 
-async function arrive(page, daemon, ids, address) {
-  await page.goto(`${daemon.url}/#${address.fragment(ids)}`);
-  await address.then?.(page);
-  await page.locator(address.ready).first().waitFor();
-  await page.waitForLoadState("networkidle");
+/** Opens what an address or a state names, up to where it is ready. */
+async function arrive(page, daemon, ids, {fragment, ready, before, then, hangs = false}) {
+  await before?.(page, ids);
+  await page.goto(`${daemon.url}/#${fragment(ids)}`);
+  await then?.(page, ids);
+  await page.locator(ready).first().waitFor();
+  if (!hangs) await page.waitForLoadState("networkidle");
+}
+
+/** Gives the page another width, and waits until it is drawn. */
+async function resize(page, width, height = 900) {
+  await page.setViewportSize({width, height});
+  await until("the page's width", async () => (await page.evaluate(() => innerWidth)) === width);
+  await page.evaluate(() => new Promise((drawn) => { requestAnimationFrame(() => requestAnimationFrame(drawn)); }));
 }
 
 async function one(browser, daemon, ids, address) {
@@ -108,24 +118,45 @@ async function one(browser, daemon, ids, address) {
       await arrive(page, daemon, ids, address);
       assert.deepEqual(await faint(page), []);
       for (const width of WIDTHS) {
-        await page.setViewportSize({width, height: 900});
-        await page.evaluate(() => new Promise((drawn) => { requestAnimationFrame(() => requestAnimationFrame(drawn)); }));
+        await resize(page, width);
         assert.deepEqual(await axe(page), [], `${width} px`);
         await sound(page, `${width} px`);
       }
       await done();
     });
-  await test(`${address.name}: forced colours, print, keyboard alone`, async () => {
+  await test(`${address.name}: forced colours, print and keyboard alone`, async () => {
     const {page, done} = await open(browser, {forcedColors: "active"});
     await arrive(page, daemon, ids, address);
     assert.deepEqual(await axe(page), []);
     assert.deepEqual(await unreached(page), []);
+    for (const width of WIDTHS) {
+      await resize(page, width);
+      await sound(page, `forced colours, ${width} px`);
+    }
     await page.emulateMedia({media: "print", forcedColors: "none"});
-    await page.setViewportSize({width: A4, height: 1000});
-    await until("the page's width", async () => (await page.evaluate(() => innerWidth)) === A4);
-    await page.evaluate(() => new Promise((drawn) => { requestAnimationFrame(() => requestAnimationFrame(drawn)); }));
-    await sound(page, "print");
+    for (const width of [1440, A4]) {
+      await resize(page, width, 1000);
+      await sound(page, `print, ${width} px`);
+    }
     assert.ok(await page.locator("h1").first().isVisible());
+    await done();
+  });
+}
+
+/** A state that is brought about by what the daemon refuses or does not answer: that the browser tells of it on its console is no fault. */
+async function state(browser, daemon, ids, wanted) {
+  await test(`${wanted.name}: axe, layout and words at ${WIDTHS.join(", ")} px, and in the dark`, async () => {
+    const {page, done} = await open(browser, {expected: [/4\d\d/, /ERR_FAILED/]});
+    await arrive(page, daemon, ids, wanted);
+    assert.deepEqual(await axe(page), []);
+    for (const width of WIDTHS) {
+      await resize(page, width);
+      await sound(page, `${width} px`);
+    }
+    await page.emulateMedia({colorScheme: "dark"});
+    assert.deepEqual(await axe(page), [], "dark");
+    await sound(page, "dark");
+    await page.unrouteAll({behavior: "ignoreErrors"});
     await done();
   });
 }
@@ -133,12 +164,15 @@ async function one(browser, daemon, ids, address) {
 /** RL_VIEWS=run,history takes those alone. */
 export async function viewsTests() {
   const wanted = process.env.RL_VIEWS?.split(",");
+  const mine = ({name}) => !wanted || wanted.some((view) => name === view || name.startsWith(`${view}-`));
   const daemon = await start();
   const ids = await fill(daemon);
   const browser = await launch();
   try {
     await contrastTests(browser, daemon);
-    for (const address of ADDRESSES.filter(({name}) => !wanted || wanted.some((view) => name === view || name.startsWith(`${view}-`)))) await one(browser, daemon, ids, address);
+    for (const address of ADDRESSES.filter(mine)) await one(browser, daemon, ids, address);
+    const more = await fillStates(daemon, ids);
+    for (const item of STATES.filter(mine)) await state(browser, daemon, more, item);
   } finally {
     await browser.close();
   }
