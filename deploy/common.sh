@@ -1,15 +1,37 @@
-# Shared by the scripts of this folder; sourced, not run. Sets root (the repository, without symbolic links) and offers: say, die, as_root,
-# package_list, missing_packages, apt_install, need_packages, need_node, find_cuda, newest_recording.
+# Shared by the scripts of this folder; sourced, not run. Sets root (the repository, without symbolic links) and offers: say, die, doing,
+# as_root, package_list, missing_packages, apt_install, need_packages, need_node, find_cuda, newest_recording.
 # shellcheck shell=bash
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 me=$(basename "$0")
 
-say() { printf '%s: %s\n' "$me" "$*" >&2; }
+line_begun=false
+say() {
+    if $line_begun; then printf '\n' >&2; fi
+    line_begun=false
+    printf '%s: %s\n' "$me" "$*" >&2
+}
 die() { # exit code, words
     local code=$1
     shift
     say "$*"
     exit "$code"
+}
+
+# One line of a step: what is done and, once it is, how long it took. Returns what the command does.
+doing() { # words, command …
+    local started=$SECONDS code=0 before="$me: $1 … "
+    shift
+    printf '%s' "$before" >&2
+    line_begun=true
+    "$@" || code=$?
+    $line_begun || printf '%s' "$before" >&2 # something was said meanwhile
+    line_begun=false
+    if [ $code = 0 ]; then
+        printf '%d s\n' $((SECONDS - started)) >&2
+    else
+        printf 'failed after %d s\n' $((SECONDS - started)) >&2
+    fi
+    return $code
 }
 
 as_root() {
@@ -35,10 +57,11 @@ missing_packages() {
     done
 }
 
+quietly() { "$@" >/dev/null; }
+
 apt_install() { # packages …
-    say "installing $*"
-    as_root apt-get update -qq || die 69 "apt-get update failed: see its words above"
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null ||
+    doing "fetching the list of packages" as_root apt-get update -qq || die 69 "apt-get update failed: see its words above"
+    doing "installing $*" quietly as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" ||
         die 69 "apt-get install failed: see its words above"
 }
 
