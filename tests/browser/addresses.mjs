@@ -2,13 +2,13 @@
 import {submit} from "./daemon.mjs";
 import {AFTER, BEFORE, fillPast, importT4} from "./past.mjs";
 
-/** ready: what stands on the page once the view is there. fragment: from what fill() gives. then(page): what leads from there to what ready waits for. */
+/** ready: what stands on the page once the view is there. fragment: from what fill() gives. then(page): what leads from there to what ready waits for. papers: widths of print, where not all are meant. */
 export const ADDRESSES = [
   {name: "run", ready: "#run table tbody tr", fragment: (ids) => `run=${ids.run}`},
   {name: "run-cold-l2", ready: "#run table tbody tr", fragment: (ids) => `run=${ids.run}&state=cold&level=l2&sort=time&dir=down`},
   {name: "run-over", ready: "#run table tbody tr", fragment: (ids) => `run=${ids.run}&over=${ids.other}&hide=2`},
   {name: "run-timed", ready: "#run table tbody tr", fragment: (ids) => `run=${ids.timed}`},
-  {name: "history", ready: ".matrix a.cell", fragment: () => "view=history&source=any"},
+  {name: "history", ready: ".matrix a.cell", fragment: () => "view=history&source=any", papers: [1440, 718]}, // on paper it is cut into blocks as wide as A4
   {name: "history-empty", ready: ".empty", fragment: () => "view=history&since=2020-01-01&until=2020-02-01"},
   {name: "runs", ready: "#runs tbody tr", fragment: (ids) => `view=runs&limit=25&base=run:${ids.run}&head=run:${ids.other}`},
   {name: "trend", ready: ".trend-chart .point", fragment: (ids) => `view=trend&device=${ids.device}&kernel=vector_add&state=warm`},

@@ -9,6 +9,7 @@ import {test, until} from "./suite.mjs";
 
 const WIDTHS = [1440, 768, 390];
 const A4 = 718; // CSS pixels between the margins of an upright page of A4
+const PAPERS = [1440, A4, 390];
 
 /** Texts of the page that overlap another text, and texts that their own box cuts. Pairs within one element are left out: a line may touch the next. */
 const layout = (page) => page.evaluate(() => {
@@ -134,7 +135,7 @@ async function one(browser, daemon, ids, address) {
       await sound(page, `forced colours, ${width} px`);
     }
     await page.emulateMedia({media: "print", forcedColors: "none"});
-    for (const width of [1440, A4]) {
+    for (const width of address.papers ?? PAPERS) {
       await resize(page, width, 1000);
       await sound(page, `print, ${width} px`);
     }
