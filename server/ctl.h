@@ -29,7 +29,7 @@ struct ctl_options {
 };
 /* RL_E_USAGE for what the command does not know. Values point into argv or the environment. */
 int ctl_options_parse(int argc, char **argv, struct ctl_options *ret, struct rl_err *err);
-void ctl_help(void); /* on standard output */
+void ctl_help(const char *of); /* on standard output; of one command, or of all: NULL */
 
 /* ---- ctl_http.c ---- */
 struct ctl_http;

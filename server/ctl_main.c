@@ -82,7 +82,9 @@ static const struct option {
      "a device's id (submit's default: the first); import: the GPU's name or UUID, where no file tells it"},
     {"note", "TEXT", SUBMIT, AT(note), "free text kept with the job"},
     {"on-interrupt", "WHAT", SUBMIT, AT(on_interrupt), "fail or retry, when the daemon or node dies (default: fail)"},
-    {"predict", "LIST", SUBMIT, AT(predict), "KERNEL=above, near or below, with commas between: DRAM over asked bytes"},
+    {"predict", "LIST", SUBMIT, AT(predict),
+     "KERNEL=above, near or below, with commas between: where DRAM over asked bytes will lie, as "
+     "vector_add=near,transpose_naive=above"},
     {"idempotency-key", "KEY", SUBMIT, AT(idempotency_key), "the same key and job again gives the same job"},
     {"state", "STATE", JOBS | SHOW | TREND, AT(state),
      "jobs: queued, running, done, failed, cancelled, interrupted; show: warm, cold or mixed "
@@ -117,16 +119,31 @@ static const struct option {
 #define OPTION_COUNT (sizeof options / sizeof options[0])
 _Static_assert(OPTION_COUNT <= 64, "take_option marks each in 64 bits");
 
-void ctl_help(void)
+static const struct command *find_command(const char *name)
 {
+    for (size_t i = 0; name != NULL && i < COMMAND_COUNT; i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+static void print_command(const struct command *command)
+{
+    char left[32];
+    snprintf(left, sizeof left, "%s %s", command->name, command->argument != NULL ? command->argument : "");
+    printf("  %-16s %s\n", left, command->what);
+}
+
+void ctl_help(const char *of)
+{
+    const struct command *only = find_command(of);
     puts("Usage: rooflinectl COMMAND [OPTION]…\n\nTalks to rooflined.\n\nCommands:");
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        char left[32];
-        snprintf(left, sizeof left, "%s %s", commands[i].name,
-                 commands[i].argument != NULL ? commands[i].argument : "");
-        printf("  %-16s %s\n", left, commands[i].what);
-    }
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (only == NULL || only == &commands[i])
+            print_command(&commands[i]);
     for (size_t c = 0; c <= COMMAND_COUNT; c++) {
+        if (only != NULL && c < COMMAND_COUNT && only != &commands[c])
+            continue;
         bool headed = false;
         for (size_t i = 0; i < OPTION_COUNT; i++) {
             bool common =
@@ -155,14 +172,6 @@ static const struct option *find_option(const char *name, size_t len)
     for (size_t i = 0; i < OPTION_COUNT; i++)
         if (strlen(options[i].name) == len && strncmp(options[i].name, name, len) == 0)
             return &options[i];
-    return NULL;
-}
-
-static const struct command *find_command(const char *name)
-{
-    for (size_t i = 0; name != NULL && i < COMMAND_COUNT; i++)
-        if (strcmp(commands[i].name, name) == 0)
-            return &commands[i];
     return NULL;
 }
 
@@ -201,7 +210,7 @@ static int check_command(const struct ctl_options *ret, uint64_t used, struct rl
         return rl_fail(err, RL_E_USAGE, NULL,
                        "A command is missing: submit, jobs, cancel, transcript, runs, show, note, import, predictions, "
                        "export, history, "
-                       "trend, compare, devices or ready.");
+                       "trend, compare, devices or ready; help tells of each.");
     if (command == NULL)
         return rl_fail(err, RL_E_USAGE, NULL, "\"%s\" is not a command.", ret->command);
     for (size_t i = 0; i < OPTION_COUNT; i++)
@@ -252,6 +261,14 @@ int ctl_options_parse(int argc, char **argv, struct ctl_options *ret, struct rl_
             return rl_fail(err, RL_E_USAGE, NULL, "\"%s\" is one word too many.", argv[i]);
         }
     }
+    if (parsed.command != NULL && strcmp(parsed.command, "help") == 0) {
+        if (parsed.second != NULL)
+            return rl_fail(err, RL_E_USAGE, NULL, "\"%s\" is one word too many.", parsed.second);
+        parsed.help = true;
+        parsed.command = parsed.argument;
+    }
+    if (parsed.help && parsed.command != NULL && find_command(parsed.command) == NULL)
+        return rl_fail(err, RL_E_USAGE, NULL, "\"%s\" is not a command.", parsed.command);
     if (!parsed.help && !parsed.version && check_command(&parsed, used, err) != 0)
         return -1;
     *ret = parsed;
@@ -259,10 +276,14 @@ int ctl_options_parse(int argc, char **argv, struct ctl_options *ret, struct rl_
 }
 
 /* The catalogue speaks to HTTP clients; who uses this program does the same by its options and commands. */
-static const char *next_action(enum rl_code code)
+static const char *next_action(const struct rl_err *err)
 {
-    switch (code) {
+    switch (err->code) {
     case RL_E_NOT_FOUND:
+        if (strcmp(err->field, "device") == 0)
+            return "See what there is with: " CTL_PROGRAM " devices.";
+        if (strcmp(err->field, "kernel") == 0)
+            return "See what a run has with: " CTL_PROGRAM " show RUN.";
         return "See what there is with: " CTL_PROGRAM " jobs, or " CTL_PROGRAM " runs.";
     case RL_E_RUN_NOT_FOUND:
         return "See what there is with: " CTL_PROGRAM " runs.";
@@ -286,13 +307,13 @@ static const char *next_action(enum rl_code code)
     case RL_E_UNREACHABLE:
         return "Check that rooflined runs and that --url or --unix names it.";
     default:
-        return rl_code_next_action(code);
+        return rl_code_next_action(err->code);
     }
 }
 
 static int print_error(const struct rl_err *err)
 {
-    return rl_err_print_action(CTL_PROGRAM, err, next_action(err->code));
+    return rl_err_print_action(CTL_PROGRAM, err, next_action(err));
 }
 
 int main(int argc, char **argv)
@@ -304,7 +325,7 @@ int main(int argc, char **argv)
         return print_error(&err);
     int code = 0;
     if (given.help)
-        ctl_help();
+        ctl_help(given.command);
     else if (given.version)
         puts(CTL_PROGRAM " " RL_BUILD_ID);
     else if ((code = ctl_http_new(&given, &http, &err)) == 0)

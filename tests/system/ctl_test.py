@@ -155,6 +155,7 @@ class Commands(Ctl):
         self.assertEqual(len(self.ctl(*trend).stdout.splitlines()), 2)
         self.assertEqual(len(self.ctl(*trend, "--source", "any", "--state", "cold").stdout.splitlines()), 3)
         self.assertEqual(json.loads(self.ctl(*trend, "--json", "--metric", "dram_bytes").stdout)["points"], [])
+        self.assertIn('no device "x" is known (See what there is with: rooflinectl devices.)', self.ctl("trend", "--device", "x", "--kernel", "vector_add", code=66).stderr)
         self.assertIn("no run to judge", self.ctl("compare", "driver:1", "driver:2", "--device", device).stdout)
 
     def test_errors_say_what_and_what_next(self):
@@ -172,6 +173,8 @@ class Commands(Ctl):
                 (["compare", "run:1"], 64, "two sides"), (["compare", "run:1", "run:2", "run:3"], 64, "one word too many"), (["compare", "run:1", "run:2"], 66, "no run 1"), (["compare", "run:1", "run:2", "--kernel", "a\\,b"], 66, "no run has a kernel 'a,b'"),
                 (["compare", "run:1", "new"], 64, "head"), (["compare", "run:1", "run:2", "--fail-on", "faster"], 64, "faster"), (["show", "1", "2"], 64, "one word too many"),
                 (["trend", "--device", "x"], 64, "--kernel"), (["trend", "--device", "x", "--kernel", "y"], 66, '"y"'), (["note", "9"], 66, "no run 9"),
+                (["trend", "--device", "x", "--kernel", "y"], 66, "rooflinectl show RUN"),
+                (["help", "frob"], 64, '"frob" is not a command'), (["help", "submit", "jobs"], 64, "one word too many"),
                 (["note", "1", "--accept", "a:warm"], 64, "--text"), (["note", "1", "--text", "t", "--accept", "a"], 64, "KERNEL:STATE"),
                 (["note", "9", "--text", "t"], 66, "no run 9"), (["history", "--since", "x"], 64, "since"), (["jobs", "--fail-on", "slower"], 64, "no option"), (["jobs", "--state"], 64, "needs a value"), ([], 64, "command")):
             done = self.ctl(*words, code=code)
@@ -182,7 +185,15 @@ class Commands(Ctl):
     def test_help_and_version(self):
         self.assertIn("Exit status", self.ctl("--help", url=False).stdout)
         self.assertTrue(self.ctl("--version", url=False).stdout.startswith("rooflinectl "))
-        self.ctl("submit", "--help", url=False)
+        of_submit = self.ctl("help", "submit", url=False).stdout
+        self.assertEqual(of_submit, self.ctl("submit", "--help", url=False).stdout)
+        self.assertIn("Options of submit:", of_submit)
+        self.assertIn("--url", of_submit)
+        self.assertNotIn("--accept", of_submit)
+        self.assertEqual(self.ctl("help", url=False).stdout, self.ctl("--help", url=False).stdout)
+        # what it shows as an example can be sent
+        example = re.search(r"--predict .*, as (\S+)", of_submit).group(1)
+        self.assertEqual(len(json.loads(self.ctl("submit", "--json", "--predict", example).stdout)["predictions"]), 2)
         for option in ("--help", "--version"):
             with open("/dev/full", "w") as full:
                 done = subprocess.run([str(OPTIONS.bin / "rooflinectl"), option], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
