@@ -1,171 +1,14 @@
 /* What is kept beside a run's document, in the transaction that stores it: narrow facts and rows for comparisons, and
- * the days of its trends. (The days of its series are counted by triggers of run_fact.)
- *
- * A trend's day keeps the values of its newest ENTRIES_MAX eligible runs in one blob: a trend of a year then is 365
- * rows side by side instead of some hundred thousand, and medians and noise bands are formed of measured values all the
- * same. An entry, 36 bytes, little-endian: ms of the day (uint32), percent of the ceiling and DRAM/ask (float32), run
- * (int64), seconds of a kernel or value of a ceiling (float64), settled DRAM bytes (float64). NaN is unknown. Entries
- * are in the order of (date, run). */
+ * its entries in the days of its trends. (The days of its series are counted by triggers of run_fact.) */
 #include "db/rollup.h"
 
-#include <assert.h>
-#include <endian.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/time.h"
 #include "record/derive.h"
 
-/* ---- entries ---- */
-
-static uint32_t float_bits(double value)
-{
-    float narrow = (float)value;
-    uint32_t bits;
-
-    memcpy(&bits, &narrow, sizeof bits);
-    return bits;
-}
-
-static double bits_float(uint32_t bits)
-{
-    float narrow;
-
-    memcpy(&narrow, &bits, sizeof narrow);
-    return (double)narrow;
-}
-
-static uint64_t double_bits(double value)
-{
-    uint64_t bits;
-
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-static double bits_double(uint64_t bits)
-{
-    double value;
-
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static void put32(unsigned char *at, uint32_t value)
-{
-    value = htole32(value);
-    memcpy(at, &value, sizeof value);
-}
-static void put64(unsigned char *at, uint64_t value)
-{
-    value = htole64(value);
-    memcpy(at, &value, sizeof value);
-}
-static uint32_t get32(const unsigned char *at)
-{
-    uint32_t value;
-
-    memcpy(&value, at, sizeof value);
-    return le32toh(value);
-}
-static uint64_t get64(const unsigned char *at)
-{
-    uint64_t value;
-
-    memcpy(&value, at, sizeof value);
-    return le64toh(value);
-}
-
-static void encode(const struct trend_entry *entry, unsigned char *at)
-{
-    put32(at, entry->ms_of_day);
-    put32(at + 4, float_bits(entry->percent_of_ceiling));
-    put32(at + 8, float_bits(entry->dram_per_ask));
-    put64(at + 12, (uint64_t)entry->run_id);
-    put64(at + 20, double_bits(entry->value));
-    put64(at + 28, double_bits(entry->dram_bytes));
-}
-
-void trend_entry_decode(const unsigned char *at, struct trend_entry *ret)
-{
-    *ret = (struct trend_entry){.ms_of_day = get32(at),
-                                .percent_of_ceiling = bits_float(get32(at + 4)),
-                                .dram_per_ask = bits_float(get32(at + 8)),
-                                .run_id = (int64_t)get64(at + 12),
-                                .value = bits_double(get64(at + 20)),
-                                .dram_bytes = bits_double(get64(at + 28))};
-}
-
-static bool entry_before(const struct trend_entry *a, const struct trend_entry *b)
-{
-    return a->ms_of_day != b->ms_of_day ? a->ms_of_day < b->ms_of_day : a->run_id < b->run_id;
-}
-
-static void day_add(struct trend_day *day, const struct trend_entry *entry)
-{
-    int at = day->count;
-
-    day->runs++;
-    while (at > 0 && entry_before(entry, &day->entries[at - 1]))
-        at--;
-    if (day->count < TREND_ENTRIES_MAX) {
-        memmove(&day->entries[at + 1], &day->entries[at], (size_t)(day->count - at) * sizeof *entry);
-        day->count++;
-    } else if (at == 0) {
-        return; /* older than all that are kept */
-    } else {
-        at--;
-        memmove(&day->entries[0], &day->entries[1], (size_t)at * sizeof *entry);
-    }
-    day->entries[at] = *entry;
-}
-
-static void bind_key(struct stmt *stmt, const struct trend_key *key)
-{
-    stmt_int(stmt, ":series", key->series_id);
-    stmt_int(stmt, ":method", key->method_version);
-    stmt_int(stmt, ":unit", key->unit_id);
-    stmt_text(stmt, ":state", rl_state_name(key->state));
-    stmt_int(stmt, ":day", key->day);
-}
-
-static int read_day(struct store *store, const struct trend_key *key, struct trend_day *ret, struct rl_err *err)
-{
-    struct stmt stmt = stmt_start(store, STMT_TREND_GET);
-    int rc;
-
-    *ret = (struct trend_day){0};
-    bind_key(&stmt, key);
-    rc = stmt_step(&stmt, err, "reading a trend");
-    if (rc == 1) {
-        const unsigned char *blob = sqlite3_column_blob(stmt.handle, 1);
-
-        ret->runs = sqlite3_column_int64(stmt.handle, 0);
-        ret->count = sqlite3_column_bytes(stmt.handle, 1) / TREND_ENTRY_BYTES;
-        if (blob == NULL || ret->count > TREND_ENTRIES_MAX)
-            rc = rl_fail(err, RL_E_STORE_CORRUPT, "database", "a trend's day has %d entries", ret->count);
-        for (int i = 0; rc == 1 && i < ret->count; i++)
-            trend_entry_decode(blob + i * TREND_ENTRY_BYTES, &ret->entries[i]);
-    }
-    stmt_end(&stmt);
-    return rc < 0 ? -1 : 0;
-}
-
-static int write_day(struct store *store, const struct trend_key *key, const struct trend_day *day, struct rl_err *err)
-{
-    unsigned char blob[TREND_ENTRIES_MAX * TREND_ENTRY_BYTES];
-    struct stmt stmt = stmt_start(store, STMT_TREND_PUT);
-
-    for (int i = 0; i < day->count; i++)
-        encode(&day->entries[i], blob + i * TREND_ENTRY_BYTES);
-    bind_key(&stmt, key);
-    stmt_int(&stmt, ":runs", day->runs);
-    stmt_blob(&stmt, ":newest", blob, (size_t)day->count * TREND_ENTRY_BYTES);
-    return stmt_run(&stmt, err, "storing a trend");
-}
-
-/* ---- a run's narrow rows ---- */
+/* ---- words ---- */
 
 int store_unit_find(struct store *store, const char *name, const char *kind, int64_t *ret_id, struct rl_err *err)
 {
@@ -196,6 +39,19 @@ int store_unit_put(struct store *store, const char *name, const char *kind, int6
         *ret_id = sqlite3_last_insert_rowid(store->db);
     return rc;
 }
+
+int store_state_from_name(const char *name, enum rl_state *ret)
+{
+    for (int state = 0; state < RL_ROW_STATES; state++) {
+        if (name != NULL && strcmp(name, rl_state_name((enum rl_state)state)) == 0) {
+            *ret = (enum rl_state)state;
+            return 0;
+        }
+    }
+    return -1;
+}
+
+/* ---- facts ---- */
 
 /* Bit i is the i-th of the words. */
 static int64_t flag_bits(const struct rl_strings *flags, const char *const *words)
@@ -245,6 +101,8 @@ static int put_fact(struct store *store, int64_t run_id, int64_t series, const s
     stmt_real(&stmt, ":floor", run->counters.floor_dram_bytes);
     return stmt_run(&stmt, err, "storing a run's facts");
 }
+
+/* ---- rows ---- */
 
 struct narrow {
     struct trend_key key;
@@ -303,10 +161,10 @@ static int add_to_trend(struct store *store, int64_t run_id, int64_t date_ms, co
                                 .dram_bytes = real_or_nan(ceiling ? row->dram : row->settled)};
     struct trend_day day;
 
-    if (read_day(store, &row->key, &day, err) < 0)
+    if (trend_day_read(store, &row->key, &day, err) < 0)
         return -1;
-    day_add(&day, &entry);
-    return write_day(store, &row->key, &day, err);
+    trend_day_add(&day, &entry);
+    return trend_day_write(store, &row->key, &day, err);
 }
 
 static int put_row(struct store *store, int64_t run_id, const struct rl_run *run, struct narrow *row, bool ceiling,
@@ -404,151 +262,4 @@ int store_insert_history(struct store *store, int64_t run_id, int64_t series, co
             return -1;
     }
     return 0;
-}
-
-/* ---- making days anew ---- */
-
-struct remade {
-    struct trend_key key;
-    struct trend_day day;
-};
-struct remade_days {
-    struct remade *items;
-    size_t count, capacity;
-};
-
-/* Rows come run by run in one order: the wanted one mostly stands right after the last. */
-static struct remade *find_remade(struct remade_days *days, const struct trend_key *key, size_t *hint)
-{
-    for (size_t i = 0; i < days->count; i++) {
-        size_t at = (*hint + i) % days->count;
-
-        if (days->items[at].key.unit_id == key->unit_id && days->items[at].key.state == key->state) {
-            *hint = at + 1;
-            return &days->items[at];
-        }
-    }
-    if (days->count == days->capacity) {
-        size_t capacity = days->capacity == 0 ? 32 : days->capacity * 2;
-        struct remade *items = realloc(days->items, capacity * sizeof *items);
-
-        if (items == NULL)
-            return NULL;
-        days->items = items;
-        days->capacity = capacity;
-    }
-    days->items[days->count] = (struct remade){.key = *key};
-    return &days->items[days->count++];
-}
-
-static double column_or_nan(struct stmt *stmt, int column)
-{
-    return sqlite3_column_type(stmt->handle, column) == SQLITE_NULL ? NAN : sqlite3_column_double(stmt->handle, column);
-}
-
-int store_state_from_name(const char *name, enum rl_state *ret)
-{
-    for (int state = 0; state < RL_ROW_STATES; state++) {
-        if (name != NULL && strcmp(name, rl_state_name((enum rl_state)state)) == 0) {
-            *ret = (enum rl_state)state;
-            return 0;
-        }
-    }
-    return -1;
-}
-
-/* The columns of TREND_SOURCE. */
-static int take_source(struct remade_days *days, struct stmt *stmt, struct trend_key key, size_t *hint,
-                       struct rl_err *err)
-{
-    struct trend_entry entry = {.run_id = sqlite3_column_int64(stmt->handle, 0),
-                                .ms_of_day = (uint32_t)(sqlite3_column_int64(stmt->handle, 1) - key.day * TREND_DAY_MS),
-                                .value = column_or_nan(stmt, 4),
-                                .dram_bytes = column_or_nan(stmt, 5),
-                                .dram_per_ask = column_or_nan(stmt, 6),
-                                .percent_of_ceiling = column_or_nan(stmt, 7)};
-    struct remade *remade;
-
-    key.unit_id = sqlite3_column_int64(stmt->handle, 2);
-    if (store_state_from_name((const char *)sqlite3_column_text(stmt->handle, 3), &key.state) < 0)
-        return rl_fail(err, RL_E_STORE_CORRUPT, "database", "a run's row has an unknown state");
-    remade = find_remade(days, &key, hint);
-    if (remade == NULL)
-        return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a day of trends");
-    day_add(&remade->day, &entry);
-    return 0;
-}
-
-static int clear_day(struct store *store, const struct trend_key *key, enum store_stmt id, struct rl_err *err)
-{
-    struct stmt stmt = stmt_start(store, id);
-
-    stmt_int(&stmt, ":series", key->series_id);
-    stmt_int(&stmt, ":method", key->method_version);
-    stmt_int(&stmt, ":day", key->day);
-    return stmt_run(&stmt, err, "clearing a day of trends");
-}
-
-static int remake_day(struct store *store, const struct trend_key *key, struct rl_err *err)
-{
-    struct remade_days days = {0};
-    struct stmt stmt;
-    size_t hint = 0;
-    int rc;
-
-    if (clear_day(store, key, STMT_TREND_CLEAR, err) < 0)
-        return -1;
-    stmt = stmt_start(store, STMT_TREND_SOURCE);
-    stmt_int(&stmt, ":series", key->series_id);
-    stmt_int(&stmt, ":method", key->method_version);
-    stmt_int(&stmt, ":from", key->day * TREND_DAY_MS);
-    stmt_int(&stmt, ":to", key->day * TREND_DAY_MS + TREND_DAY_MS - 1);
-    while ((rc = stmt_step(&stmt, err, "reading a day's runs")) == 1) {
-        if ((rc = take_source(&days, &stmt, *key, &hint, err)) < 0)
-            break;
-    }
-    stmt_end(&stmt);
-    for (size_t i = 0; rc == 0 && i < days.count; i++)
-        rc = write_day(store, &days.items[i].key, &days.items[i].day, err);
-    free(days.items);
-    return rc == 0 ? clear_day(store, key, STMT_STALE_DELETE, err) : -1;
-}
-
-/* 1 a day is stale, 0 none, -1 */
-static int next_stale(struct store *store, struct trend_key *ret, struct rl_err *err)
-{
-    struct stmt stmt = stmt_start(store, STMT_STALE_FIRST);
-    int rc = stmt_step(&stmt, err, "looking for stale trends");
-
-    if (rc == 1)
-        *ret = (struct trend_key){.series_id = sqlite3_column_int64(stmt.handle, 0),
-                                  .method_version = sqlite3_column_int64(stmt.handle, 1),
-                                  .day = sqlite3_column_int64(stmt.handle, 2)};
-    stmt_end(&stmt);
-    return rc;
-}
-
-int store_remake_trends(struct store *store, struct rl_err *err)
-{
-    struct trend_key key;
-    int rc;
-
-    assert(!sqlite3_get_autocommit(store->db));
-    while ((rc = next_stale(store, &key, err)) == 1) {
-        if (remake_day(store, &key, err) < 0)
-            return -1;
-    }
-    return rc;
-}
-
-int store_mend_trends(struct store *store, struct rl_err *err)
-{
-    struct trend_key key;
-    int stale = next_stale(store, &key, err);
-
-    if (stale <= 0)
-        return stale;
-    if (store_begin(store, err) < 0)
-        return -1;
-    return store_end(store, store_remake_trends(store, err), err);
 }
