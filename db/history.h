@@ -37,13 +37,15 @@ int store_history_matrix(struct store *store, const struct store_matrix_query *q
 #define STORE_TREND_METRICS                                                                                            \
     "time_s, dram_bytes, dram_per_ask, percent_of_ceiling of kernels; value, dram_bytes of ceilings"
 struct store_trend_query {
-    const char *device, *kernel; /* needed; kernel is the id of a kernel or a ceiling: unknown is RL_E_NOT_FOUND */
-    const char *state;           /* "warm", "cold", "mixed" */
-    const char *metric;          /* NULL: time_s of a kernel, value of a ceiling */
-    const char *suite, *sizes;   /* NULL: verify, course */
-    const char *source;          /* NULL: measured and imported */
-    const char *driver, *cuda;   /* NULL: any */
-    int64_t method_version;      /* 0: RL_METHOD_VERSION */
+    const char *device,
+        *kernel;               /* needed; kernel is the id of a kernel or a ceiling: unknown is RL_E_NOT_FOUND; where
+                                * both have the name, the one that the metric is of, else that has runs here, else the kernel */
+    const char *state;         /* "warm", "cold", "mixed" */
+    const char *metric;        /* NULL: time_s of a kernel, value of a ceiling */
+    const char *suite, *sizes; /* NULL: verify, course */
+    const char *source;        /* NULL: measured and imported */
+    const char *driver, *cuda; /* NULL: any */
+    int64_t method_version;    /* 0: RL_METHOD_VERSION */
     int64_t since_ms, until_ms, now_ms; /* as in the matrix */
 };
 /* A point is the eligible runs of a UTC day under one driver and CUDA version; its value is the median of the newest 24

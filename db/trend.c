@@ -169,24 +169,56 @@ static int find_metric(const struct store_trend_query *query, enum metric *ret, 
                    STORE_TREND_METRICS);
 }
 
+/* 1 when the trend's series have any day of the unit, 0, -1 */
+static int has_days(struct store *store, const struct trend *trend, int64_t unit_id, struct rl_err *err)
+{
+    int found = 0;
+
+    for (size_t i = 0; found == 0 && i < trend->series.count; i++) {
+        struct stmt stmt = stmt_start(store, STMT_TREND_ANY);
+
+        stmt_int(&stmt, ":series", trend->series.rows[i]->id);
+        stmt_int(&stmt, ":method", trend->method_version);
+        stmt_int(&stmt, ":unit", unit_id);
+        found = stmt_step(&stmt, err, "looking for a trend");
+        stmt_end(&stmt);
+    }
+    return found;
+}
+
+/* An import may have a kernel of a ceiling's name: the ceiling is meant where only that one has days. 1, 0, -1 */
+static int is_ceiling(struct store *store, const struct trend *trend, int64_t kernel, int64_t ceiling,
+                      struct rl_err *err)
+{
+    int has = has_days(store, trend, kernel, err);
+
+    return has != 0 ? (has < 0 ? -1 : 0) : has_days(store, trend, ceiling, err);
+}
+
+/* Of the series that were selected. */
 static int find_unit(struct store *store, struct trend *trend, struct rl_err *err)
 {
     const char *metric = trend->query->metric, *kernel = trend->query->kernel;
-    int found = 0;
+    int64_t ceiling_id = 0;
+    int found = 0, ceiling;
 
     if (metric != NULL && find_metric(trend->query, &trend->metric, err) < 0)
         return -1;
     if (metric == NULL || metrics[trend->metric].of_kernels)
         found = store_unit_find(store, kernel, "kernel", &trend->unit_id, err);
-    if (found == 0) {
-        trend->ceiling = true;
-        found = store_unit_find(store, kernel, "ceiling", &trend->unit_id, err);
-    }
-    if (found < 0)
+    ceiling = found < 0 ? -1 : store_unit_find(store, kernel, "ceiling", &ceiling_id, err);
+    if (ceiling == 1 && found == 1 && metric != NULL && !metrics[trend->metric].of_ceilings)
+        ceiling = 0;
+    if (ceiling == 1 && found == 1)
+        ceiling = is_ceiling(store, trend, trend->unit_id, ceiling_id, err);
+    if (ceiling < 0)
         return -1;
-    if (found == 0)
+    if (ceiling == 0 && found == 0)
         return rl_fail(err, RL_E_NOT_FOUND, "kernel", "no run has a kernel or ceiling \"%.100s\"%s", kernel,
                        metric != NULL && !metrics[trend->metric].of_kernels ? " with this metric" : "");
+    trend->ceiling = ceiling == 1;
+    if (trend->ceiling)
+        trend->unit_id = ceiling_id;
     if (metric == NULL)
         trend->metric = trend->ceiling ? METRIC_VALUE : METRIC_TIME;
     if (trend->ceiling && !metrics[trend->metric].of_ceilings)
@@ -238,11 +270,12 @@ int store_history_trend(struct store *store, const struct store_trend_query *que
     if (store_state_from_name(query->state, &trend.state) < 0)
         return rl_fail(err, RL_E_BAD_FIELD, "state", "state \"%.100s\" is not one of warm, cold, mixed", query->state);
     if (store_days_asked(query->since_ms, query->until_ms, query->now_ms, &trend.days, err) < 0 ||
-        find_unit(store, &trend, err) < 0 ||
         store_select(store, words, (trend.days.since - WARM_UP_DAYS) * TREND_DAY_MS, trend.days.until * TREND_DAY_MS,
                      &trend.series, err) < 0)
         return -1;
-    rc = store_look(store, err);
+    rc = find_unit(store, &trend, err);
+    if (rc == 0)
+        rc = store_look(store, err);
     if (rc == 0) {
         rc = read_trend(store, &trend, err) < 0 || put_head(store, &trend, out, err) < 0 ? -1 : 0;
         store_look_end(store);

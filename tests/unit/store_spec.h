@@ -10,7 +10,7 @@
 
 struct spec { /* of a run; 0 and NULL: the usual */
     int64_t date_ms;
-    const char *device, *driver, *cuda, *flag;
+    const char *device, *driver, *cuda, *flag, *kernel; /* kernel: in place of the first's name */
     double time_s;
     enum rl_source source;
     enum rl_outcome outcome;
@@ -32,6 +32,8 @@ static inline int64_t store_run(struct fixture *f, struct spec spec)
     run->source = spec.source;
     run->outcome = spec.outcome;
     run->counter_backed = !spec.timed_only;
+    if (spec.kernel != NULL)
+        run->rows[0].kernel = spec.kernel;
     if (spec.time_s > 0)
         run->rows[0].state[RL_WARM].time_s.median = rl_known(spec.time_s);
     if (spec.flag != NULL)

@@ -412,20 +412,43 @@ static void metrics_and_their_unknowns(void **state)
     rl_buf_free(&out);
 }
 
+/* An import may have a kernel of a ceiling's name. */
+static void a_kernel_of_a_ceilings_name_is_another_row(void **state)
+{
+    struct fixture *f = *state;
+    json_t *answer;
+
+    store_run(f, (struct spec){.date_ms = DAY0});
+    store_run(f, (struct spec){.date_ms = DAY0, .device = DEVICE_B, .kernel = "dram_copy", .time_s = 0.5});
+    answer = trend(f, (struct store_trend_query){.kernel = "dram_copy"});
+    assert_string_equal(json_string_value(json_object_get(answer, "metric")), "value");
+    assert_true(fabs(real_of(point_at(answer, 0), "median") / 4.27e12 - 1) < 1e-6);
+    json_decref(answer);
+    answer = trend(f, (struct store_trend_query){.kernel = "dram_copy", .metric = "dram_bytes"});
+    assert_int_equal(int_of(point_at(answer, 0), "runs"), 1);
+    json_decref(answer);
+    /* where both are, the kernel has the name, and the ceiling its value */
+    answer = trend(f, (struct store_trend_query){.device = DEVICE_B, .kernel = "dram_copy"});
+    assert_true(real_of(point_at(answer, 0), "median") == 0.5);
+    json_decref(answer);
+    answer = trend(f, (struct store_trend_query){.device = DEVICE_B, .kernel = "dram_copy", .metric = "value"});
+    assert_true(fabs(real_of(point_at(answer, 0), "median") / 4.27e12 - 1) < 1e-6);
+    json_decref(answer);
+    answer = trend(f, (struct store_trend_query){.kernel = "dram_copy", .metric = "time_s"});
+    assert_int_equal(json_array_size(json_object_get(answer, "points")), 0);
+    json_decref(answer);
+}
+
 #define WITH_STORE(test) cmocka_unit_test_setup_teardown(test, setup_store, teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_band_is_median_and_three_scaled_mads),
-        cmocka_unit_test(nine_digits_are_those_of_printf),
-        cmocka_unit_test(seventeen_digits_are_those_of_printf),
-        WITH_STORE(a_trend_is_days_with_what_came_before),
-        WITH_STORE(a_change_becomes_the_baseline_when_accepted),
-        WITH_STORE(an_accepted_change_divides_its_day),
-        WITH_STORE(points_are_told_apart_by_driver_and_cuda),
-        WITH_STORE(metrics_and_their_unknowns),
-        WITH_STORE(a_full_day_keeps_its_newest_runs),
+        cmocka_unit_test(a_band_is_median_and_three_scaled_mads), cmocka_unit_test(nine_digits_are_those_of_printf),
+        cmocka_unit_test(seventeen_digits_are_those_of_printf),   WITH_STORE(a_trend_is_days_with_what_came_before),
+        WITH_STORE(a_change_becomes_the_baseline_when_accepted),  WITH_STORE(an_accepted_change_divides_its_day),
+        WITH_STORE(points_are_told_apart_by_driver_and_cuda),     WITH_STORE(metrics_and_their_unknowns),
+        WITH_STORE(a_kernel_of_a_ceilings_name_is_another_row),   WITH_STORE(a_full_day_keeps_its_newest_runs),
     };
 
     return cmocka_run_group_tests_name("store: trends", tests, NULL, NULL);
