@@ -113,18 +113,21 @@ async function resize(page, width, height = 900) {
 }
 
 async function one(browser, daemon, ids, address) {
-  for (const scheme of ["light", "dark"])
-    await test(`${address.name}, ${scheme}: contrast, axe, layout and words at ${WIDTHS.join(", ")} px`, async () => {
-      const {page, done} = await open(browser, {scheme});
-      await arrive(page, daemon, ids, address);
-      assert.deepEqual(await faint(page), []);
+  await test(`${address.name}, light and dark: contrast, axe, layout and words at ${WIDTHS.join(", ")} px`, async () => {
+    const {page, done} = await open(browser);
+    await arrive(page, daemon, ids, address);
+    for (const colorScheme of ["light", "dark"]) {
+      await page.emulateMedia({colorScheme});
+      await resize(page, WIDTHS[0]);
+      assert.deepEqual(await faint(page), [], colorScheme);
       for (const width of WIDTHS) {
         await resize(page, width);
-        assert.deepEqual(await axe(page), [], `${width} px`);
-        await sound(page, `${width} px`);
+        assert.deepEqual(await axe(page), [], `${colorScheme}, ${width} px`);
+        await sound(page, `${colorScheme}, ${width} px`);
       }
-      await done();
-    });
+    }
+    await done();
+  });
   await test(`${address.name}: forced colours, print and keyboard alone`, async () => {
     const {page, done} = await open(browser, {forcedColors: "active"});
     await arrive(page, daemon, ids, address);
