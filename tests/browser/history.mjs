@@ -10,6 +10,7 @@ import {paperTests} from "./history-paper.mjs";
 import {historyWordsTests} from "./history-words.mjs";
 import {AFTER, BEFORE, HOSTILE, fillPast} from "./past.mjs";
 import {plain, test, until} from "./suite.mjs";
+import {lateNoteTests} from "./trend-late.mjs";
 
 const ZONES = ["UTC", "America/Los_Angeles", "Asia/Kolkata"];
 const next = (day) => new Date(Date.parse(`${day}T00:00:00Z`) + 86400000).toISOString().slice(0, 10);
@@ -482,6 +483,7 @@ export async function historyTests() {
     await paperTests(browser, daemon, past);
     await runsTests(browser, daemon, past);
     await trendTests(browser, daemon, past);
+    await lateNoteTests(browser, daemon, past);
     await acceptTests(browser, daemon, past); // ends the daemon
     await tokenTests(browser);
     await versionTests(browser);

@@ -75,27 +75,30 @@ function form(shell, runs, trend, body, close, done) {
   let current = null;
   let before = "";
   const load = async (...above) => {
+    const id = which.value;
     current = null;
     enable(false);
     try {
-      const loaded = await api.getTagged(noteOf(which.value), shell);
+      const loaded = await api.getTagged(noteOf(id), shell);
+      if (which.value !== id) return; // another run has been chosen meanwhile
       text.value = joined(loaded.body.text, text.value, before);
       before = loaded.body.text;
       current = loaded;
       enable(true);
       told.replaceChildren(...[...above, already(loaded.body, trend)].filter(Boolean));
     } catch (error) {
-      if (error.name !== "AbortError") told.replaceChildren(...above, refused(error, () => load(...above)));
+      if (error.name !== "AbortError" && which.value === id) told.replaceChildren(...above, refused(error, () => load(...above)));
     }
   };
   const put = async () => {
     if (current === null || !ready) return;
     enable(false);
+    const id = which.value;
     const {body: note, etag} = current;
     const accepted = accepts(note, trend) ? note.accepted : [...note.accepted, {kernel: trend.kernel, state: trend.state}];
     try {
-      await api.send("PUT", noteOf(which.value), {text: text.value, accepted}, {"If-Match": etag}, shell);
-      done(which.value);
+      await api.send("PUT", noteOf(id), {text: text.value, accepted}, {"If-Match": etag}, shell);
+      done(id);
     } catch (error) {
       if (error.name === "AbortError") return;
       enable(true);
