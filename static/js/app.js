@@ -60,7 +60,7 @@ function say(...children) {
 }
 
 function askToken(error) {
-  say(element("h1", {tabindex: "-1"}, "A token is needed"), element("p", {}, errorSentence(error)), element("p", {}, "The one that you give here is kept until this tab is closed."), tokenForm(() => route()));
+  say(element("h1", {tabindex: "-1"}, "A token is needed"), element("p", {}, errorSentence(error)), element("p", {}, "The one that you give here is kept until this tab is closed."), tokenForm(() => route({moved: true})));
 }
 
 function fail(entry, error) {
@@ -71,7 +71,7 @@ function fail(entry, error) {
   }
   const title = `${entry.what[0].toUpperCase()}${entry.what.slice(1)} cannot be shown`;
   say(element("h1", {tabindex: "-1"}, title), element("p", {}, errorSentence(error)), error.nextAction ? element("p", {}, sentence(error.nextAction)) : null,
-    error.code ? element("p", {class: "code"}, error.code) : null, button("Try again", () => route()));
+    error.code ? element("p", {class: "code"}, error.code) : null, button("Try again", () => route({moved: true})));
 }
 
 /** What went wrong, as the API would say it: a defect of the page itself is told too, not swallowed. */

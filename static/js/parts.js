@@ -74,7 +74,7 @@ export function tokenForm(done) {
       done();
       return;
     }
-    wrong.textContent = "No token has such a character: it is of letters of English, digits and signs, without a space. Copy it anew.";
+    wrong.textContent = "A token has English letters, digits and signs alone, and no space. Copy it again.";
     wrong.hidden = false;
     input.setAttribute("aria-invalid", "true");
     input.focus();
@@ -97,6 +97,19 @@ export function button(text, onClick, attributes = {}) {
   const made = element("button", {type: "button", ...attributes}, text);
   made.addEventListener("click", onClick);
   return made;
+}
+
+/** Gives the focus to what takes none by itself: so that a reader whose control is gone goes on from there, not from the page's start. */
+export function focusOn(place) {
+  place.setAttribute("tabindex", "-1");
+  place.focus({preventScroll: true});
+}
+
+/** Puts nodes into a place instead of what stands there; a reader whose focus was in there goes on from the place. */
+export function replaceIn(place, ...nodes) {
+  const focused = place.contains(document.activeElement);
+  place.replaceChildren(...nodes);
+  if (focused) focusOn(place);
 }
 
 /** Puts the focus onto the heading of what an element stands in: for when the element goes away under it. */

@@ -55,6 +55,7 @@ export async function tokenTests(browser) {
     assert.deepEqual(await axe(page), []);
     assert.deepEqual(await saved(page, () => giveToken(page, ".export-said", "r3ad")), {name: "rooflined-runs.csv", text: wanted.csv});
     await until("the form gone", async () => (await page.locator("form.token").count()) === 0);
+    assert.equal(await page.evaluate(() => document.activeElement.className), "export-said"); // not at the page's start
     await done();
   });
   await test("a token that is taken back meanwhile is asked for in place, and what was chosen stays", async () => {

@@ -113,6 +113,7 @@ async function refusing(browser, daemon) {
     assert.deepEqual(await axe(page), []);
     await page.getByRole("button", {name: "Stop"}).click();
     await page.getByText("Stopped. Nothing was stored.").waitFor();
+    assert.equal(await page.evaluate(() => document.activeElement.className), "said"); // not at the page's start
     await done();
   });
   await test("without the right: a token is asked for in place, and the files are sent with it", async () => {

@@ -181,6 +181,7 @@ async function overlay(browser, daemon, ids) {
     await page.keyboard.press("Enter");
     await page.locator(".point.second").first().waitFor();
     assert.equal(await over.inputValue(), ids.other);
+    assert.equal(await page.evaluate(() => document.activeElement.id), "said"); // not at the page's start
     assert.equal(await page.locator("#said .notice.bad").count(), 0);
     await done();
   });

@@ -3,7 +3,7 @@ import {element} from "../dom.js";
 import {day, sourceMark} from "../format.js";
 import {LEVELS, levelOf, roofs, statesOf} from "../model.js";
 import {roofline} from "../chart.js";
-import {notice, problem} from "../parts.js";
+import {notice, problem, replaceIn} from "../parts.js";
 import {refused} from "../refused.js";
 import {columnsInWords, nextOrder, notes, table} from "../table.js";
 import {detail, key} from "./detail.js";
@@ -123,7 +123,7 @@ export function board(run, view, laid, {change, shell}) {
   };
   const draw = () => {
     parts.summary.replaceChildren(...summary(run, view, over()));
-    parts.said.replaceChildren(...remarks(run, view, over(), laid));
+    replaceIn(parts.said, ...remarks(run, view, over(), laid));
     redraw();
     const {placed, shown} = chart.series[0];
     const stays = view.chosen !== null && (placed.some((p) => p.kernel === view.chosen) || find(1));

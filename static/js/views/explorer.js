@@ -3,7 +3,7 @@ import {get, run as getRun} from "../api.js";
 import {element} from "../dom.js";
 import {NONE, intensity, ratio, sentence as asSentence, si} from "../format.js";
 import {reasonsInWords} from "../outcome.js";
-import {bdi, button, captionOf, figure, longMark, notice, scrolling} from "../parts.js";
+import {bdi, button, captionOf, figure, longMark, notice, replaceIn, scrolling} from "../parts.js";
 import {refused} from "../refused.js";
 import {explorerChart} from "./explorer-chart.js";
 import {controls} from "./explorer-controls.js";
@@ -279,11 +279,11 @@ export async function show(root, params, shell) {
       const wanted = state.run;
       const chosen = other ? await choose() : run;
       if (other && state.run !== wanted) return; // another choice has overtaken this one
-      parts.problem.replaceChildren();
+      replaceIn(parts.problem);
       run = chosen;
       draw();
     } catch (error) {
-      if (!signal.aborted) parts.problem.replaceChildren(refused(error, () => changed({run: other})));
+      if (!signal.aborted) replaceIn(parts.problem, refused(error, () => changed({run: other})));
     }
   };
   const form = controls(state, catalogue, runs, {changed, work: () => shown.made()});

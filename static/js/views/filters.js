@@ -1,7 +1,7 @@
 // What the views over many runs share: what their choosers offer and keep in the address, days of UTC, and which devices and drivers there are.
 import * as api from "../api.js";
 import {element} from "../dom.js";
-import {button, empty} from "../parts.js";
+import {button, empty, replaceIn} from "../parts.js";
 import {refused} from "../refused.js";
 
 const DAY_MS = 86400000;
@@ -53,12 +53,6 @@ export function watch(form, changed) {
   form.addEventListener("change", (event) => { if (event.target.name) changed(event.target.name, event.target.value.trim()); });
 }
 
-/** Gives the focus to what takes none by itself: so that a reader whose control is gone goes on from there, not from the page's start. */
-export function focusOn(place) {
-  place.setAttribute("tabindex", "-1");
-  place.focus({preventScroll: true});
-}
-
 /** Whether the same request may be answered otherwise later on: no answer, too many requests, a failure of the daemon. */
 const mayPass = (status) => status === 0 || status === 429 || status >= 500;
 
@@ -80,10 +74,8 @@ export function region(shell, place, load) {
       made = [refused(error, again), ...(mayPass(error.status) ? [element("p", {class: "buttons"}, button("Try again", again))] : [])];
     }
     if (mine !== at || shell.signal.aborted) return;
-    const focused = place.contains(document.activeElement);
-    place.replaceChildren(...(made.nodes ?? made));
     place.removeAttribute("aria-busy");
-    if (focused) focusOn(place);
+    replaceIn(place, ...(made.nodes ?? made));
     made.shown?.();
   };
   return again;

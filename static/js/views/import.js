@@ -4,7 +4,7 @@ import {chooser, fault, field, radios} from "../controls.js";
 import {element} from "../dom.js";
 import {errorSentence, percent, si, withUnit} from "../format.js";
 import {reasonsInWords} from "../outcome.js";
-import {bdi, button, definitions, notice, problem, runLink, tokenForm} from "../parts.js";
+import {bdi, button, definitions, notice, problem, replaceIn, runLink, tokenForm} from "../parts.js";
 
 export const css = "/css/jobs.css";
 
@@ -109,22 +109,22 @@ function sender(form, submit, said, shell) {
     const text = share < 1 ? `Sending: ${percent(Math.floor(100 * share), 0)}` : "Sent. The files are being read, which may take half a minute.";
     if (phase.textContent !== text) phase.textContent = text;
   };
+  shell.signal.addEventListener("abort", () => running?.abort());
   const go = async () => {
     if (running) return;
     clear(form);
     running = new AbortController();
-    shell.signal.addEventListener("abort", () => running?.abort());
     submit.setAttribute("aria-disabled", "true");
     told(0);
-    said.replaceChildren(bar, phase, element("p", {class: "buttons"}, stop));
+    replaceIn(said, bar, phase, element("p", {class: "buttons"}, stop));
     try {
       const {status, body} = await upload("/api/v1/imports", content(form), told, {signal: running.signal});
-      said.replaceChildren(...result(body, status === 201, shell));
+      replaceIn(said, ...result(body, status === 201, shell));
     } catch (error) {
       if (shell.signal.aborted) return;
-      if (error.name === "AbortError") said.replaceChildren(notice(null, element("p", {}, "Stopped. Nothing was stored.")));
+      if (error.name === "AbortError") replaceIn(said, notice(null, element("p", {}, "Stopped. Nothing was stored.")));
       else {
-        said.replaceChildren(refusal(error, go));
+        replaceIn(said, refusal(error, go));
         (mark(form, error.field, error.message && errorSentence(error)) ?? said.querySelector("input"))?.focus();
       }
     } finally {

@@ -2,7 +2,7 @@
 import {get, getTagged, getText, run as getRun, seconds, send} from "../api.js";
 import {element} from "../dom.js";
 import {errorSentence, ratio, sentence, si} from "../format.js";
-import {bdi, button, chip, definitions, moment, notice, runLink} from "../parts.js";
+import {bdi, button, chip, definitions, moment, notice, replaceIn, runLink} from "../parts.js";
 import {predictionScores} from "../predictions.js";
 import {reasonsInWords} from "../outcome.js";
 import {refused} from "../refused.js";
@@ -107,9 +107,9 @@ function disclosure(title, path, none, signal) {
   const read = async () => {
     try {
       const text = await getText(path, {signal});
-      place.replaceChildren(element("pre", {class: "command", tabindex: "0", role: "region", "aria-label": title}, text === "" ? none : text));
+      replaceIn(place, element("pre", {class: "command", tabindex: "0", role: "region", "aria-label": title}, text === "" ? none : text));
     } catch (error) {
-      if (!signal.aborted) place.replaceChildren(refused(error, read));
+      if (!signal.aborted) replaceIn(place, refused(error, read));
     }
   };
   box.addEventListener("toggle", () => { if (box.open) read(); });
@@ -131,9 +131,9 @@ export function follow(id, {names, titles, shell, anew, changed}) {
 
   const showEnd = async () => {
     try {
-      end.replaceChildren(...(job.state === "done" ? await doneParts(job, titles, shell) : badParts(job, anew)));
+      replaceIn(end, ...(job.state === "done" ? await doneParts(job, titles, shell) : badParts(job, anew)));
     } catch (error) {
-      if (!shell.signal.aborted) end.replaceChildren(refused(error, showEnd), button("Try again", showEnd));
+      if (!shell.signal.aborted) replaceIn(end, refused(error, showEnd), button("Try again", showEnd));
     }
   };
   const show = async (next) => {
@@ -173,13 +173,13 @@ export function follow(id, {names, titles, shell, anew, changed}) {
     }
   };
   const stop = async () => {
-    trouble.replaceChildren();
+    replaceIn(trouble);
     try {
       const {body} = await send("DELETE", `/api/v1/jobs/${encodeURIComponent(id)}`, null, {}, {signal: shell.signal});
       await show(body);
       title.focus();
     } catch (error) {
-      if (!shell.signal.aborted) trouble.replaceChildren(refused(error, stop));
+      if (!shell.signal.aborted) replaceIn(trouble, refused(error, stop));
       due = 0;
     }
   };

@@ -3,7 +3,7 @@ import {send} from "../api.js";
 import {checkbox, errorPlace, field, radios, say} from "../controls.js";
 import {element} from "../dom.js";
 import {errorSentence, momentText, sentence, si, withUnit} from "../format.js";
-import {button, notice, tokenForm} from "../parts.js";
+import {button, notice, replaceIn, tokenForm} from "../parts.js";
 import {PREDICTIONS, age, bodyOf, countersTrouble, emptyDraft, fieldOf, newKey} from "./jobs-words.js";
 
 const NOTE_BYTES = 4096;
@@ -193,7 +193,7 @@ export function jobForm({kernels, devices, ready, shell, started}) {
       started(job, replayed);
     } catch (error) {
       if (shell.signal.aborted) return;
-      said.replaceChildren(refusal(error, go));
+      replaceIn(said, refusal(error, go));
       if (Number.isInteger(error.retryAfter)) {
         held = true;
         holdBack(submit, error.retryAfter, shell.signal, () => {

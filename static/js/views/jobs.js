@@ -2,11 +2,11 @@
 import {ApiError, get, readiness} from "../api.js";
 import {element} from "../dom.js";
 import {sentence} from "../format.js";
-import {notice} from "../parts.js";
+import {notice, replaceIn} from "../parts.js";
+import {refused} from "../refused.js";
 import {region} from "./filters.js";
 import {follow} from "./jobs-follow.js";
 import {fill, jobForm} from "./jobs-form.js";
-import {refused} from "../refused.js";
 import {jobList, stateFilter} from "./jobs-list.js";
 import {STATES, draftOf} from "./jobs-words.js";
 
@@ -123,9 +123,9 @@ export async function show(root, params, shell) {
     try {
       if (followed) await readFollowed(followed);
       if (ticks++ % (list?.anyOpen() || followed?.isOpen() ? OPEN_TICKS : IDLE_TICKS) === 0) await Promise.all([list?.read(), readinessNow.read()]);
-      denied.replaceChildren();
+      replaceIn(denied);
     } catch (error) {
-      if (error.status === 401 && !root.querySelector("form.token")) denied.replaceChildren(refused(error, () => denied.replaceChildren()));
+      if (error.status === 401 && !root.querySelector("form.token")) denied.replaceChildren(refused(error, () => replaceIn(denied)));
       throw error;
     }
   });

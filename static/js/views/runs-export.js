@@ -2,7 +2,7 @@
 import * as api from "../api.js";
 import {element} from "../dom.js";
 import {si} from "../format.js";
-import {button, download} from "../parts.js";
+import {button, download, replaceIn} from "../parts.js";
 import {refused} from "../refused.js";
 
 const KINDS = [["csv", "CSV"], ["json", "JSON"]];
@@ -15,18 +15,18 @@ export function exports(shell, filter) {
     if (running) return;
     running = true;
     const name = `rooflined-runs.${kind}`;
-    said.replaceChildren(element("p", {class: "hint"}, `Reading all runs that fit the filters for ${name} …`));
+    replaceIn(said, element("p", {class: "hint"}, `Reading all runs that fit the filters for ${name} …`));
     try {
       const file = await api.getBlob(api.address(`/api/v1/runs.${kind}`, filter), shell);
       if (shell.signal.aborted) return;
       download(name, file);
-      said.replaceChildren(element("p", {class: "hint"}, `Saved as ${name}, ${si(file.size, "B")}.`));
+      replaceIn(said, element("p", {class: "hint"}, `Saved as ${name}, ${si(file.size, "B")}.`));
     } catch (error) {
       if (error.name === "AbortError") return;
       if (!(error instanceof api.ApiError)) throw error;
       const box = refused(error, () => take(kind));
       box.prepend(element("p", {}, element("strong", {}, `${name} was not saved.`)));
-      said.replaceChildren(box);
+      replaceIn(said, box);
       said.querySelector("input")?.focus();
     } finally {
       running = false;

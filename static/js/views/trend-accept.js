@@ -3,7 +3,7 @@ import * as api from "../api.js";
 import {chooser, field} from "../controls.js";
 import {element} from "../dom.js";
 import {momentText} from "../format.js";
-import {bdi, button, notice} from "../parts.js";
+import {bdi, button, notice, replaceIn} from "../parts.js";
 import {UNKNOWN, nextDay} from "./filters.js";
 import {refused} from "../refused.js";
 import {versionOf} from "./trend-words.js";
@@ -51,7 +51,7 @@ export async function acceptForm(shell, point, trend, place, done, left) {
       form(shell, runs, trend, body, close, done);
     } catch (error) {
       if (error.name === "AbortError") return;
-      body.replaceChildren(refused(error, begin), close);
+      replaceIn(body, refused(error, begin), close);
     }
   };
   await begin();
@@ -85,9 +85,9 @@ function form(shell, runs, trend, body, close, done) {
       before = loaded.body.text;
       current = loaded;
       enable(true);
-      told.replaceChildren(...[...above, already(loaded.body, trend)].filter(Boolean));
+      replaceIn(told, ...[...above, already(loaded.body, trend)].filter(Boolean));
     } catch (error) {
-      if (error.name !== "AbortError" && which.value === id) told.replaceChildren(...above, refused(error, () => load(...above)));
+      if (error.name !== "AbortError" && which.value === id) replaceIn(told, ...above, refused(error, () => load(...above)));
     }
   };
   const put = async () => {
@@ -104,7 +104,7 @@ function form(shell, runs, trend, body, close, done) {
       enable(true);
       if (error.status === 412) await load(notice(null, element("p", {}, "Somebody else wrote this run's note meanwhile. Their words have been added above yours; look at them, then accept again.")));
       else {
-        told.replaceChildren(refused(error, put));
+        replaceIn(told, refused(error, put));
         told.querySelector("input")?.focus();
       }
     }
@@ -114,7 +114,7 @@ function form(shell, runs, trend, body, close, done) {
     event.preventDefault();
     put();
   });
-  body.replaceChildren(made, told);
+  replaceIn(body, made, told);
   load();
 }
 

@@ -2,8 +2,8 @@
 import * as api from "../api.js";
 import {chooser, dayInput, field, suggested} from "../controls.js";
 import {element, svgElement} from "../dom.js";
-import {bdi, button, definitions, empty, notice} from "../parts.js";
-import {HISTORY_SOURCE, SIZES, SOURCES, SUITES, anyRun, deviceLabel, distinct, focusOn, foreign, foreignWords, knownDevices, nothingYet, read, region, watch} from "./filters.js";
+import {bdi, button, definitions, empty, focusOn, notice} from "../parts.js";
+import {HISTORY_SOURCE, SIZES, SOURCES, SUITES, anyRun, deviceLabel, distinct, foreign, foreignWords, knownDevices, nothingYet, read, region, watch} from "./filters.js";
 import {acceptForm, acceptedList} from "./trend-accept.js";
 import {SHAPES, trendChart} from "./trend-chart.js";
 import {trendKey, trendTable} from "./trend-table.js";
