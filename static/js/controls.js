@@ -64,10 +64,10 @@ export function dayInput(name, value = "") {
   return made;
 }
 
-/** A text with suggestions: every value may be asked for, those that are known are offered. */
+/** A text with suggestions: every value may be asked for, those that are known are offered; none is any. */
 export function suggested(name, values, value = "") {
   const list = element("datalist", {id: `list-${++ids}`}, ...values.map((text) => element("option", {value: text})));
-  const made = element("input", {name, type: "text", list: list.id, autocomplete: "off", spellcheck: "false"});
+  const made = element("input", {name, type: "text", list: list.id, placeholder: "any", autocomplete: "off", spellcheck: "false"});
   made.value = value;
   return element("span", {class: "suggested"}, made, list);
 }

@@ -1,6 +1,6 @@
 // The table of one state: the columns of the table as text, and time, percent of the roof, bound and flags; sorted as the reader asks.
 import {element} from "./dom.js";
-import {captionOf} from "./parts.js";
+import {captionOf, chip} from "./parts.js";
 import {NONE, fixed, flag, sentence, shortFlag, si} from "./format.js";
 import {isWrong} from "./model.js";
 
@@ -74,8 +74,8 @@ function head(column, order, sort) {
 
 function flagsOf(run, row, state) {
   const names = [...new Set([...row.flags, ...(row[state]?.flags ?? [])])];
-  const chips = names.map((name) => element("span", {class: "chip", title: flag(name)}, shortFlag(name)));
-  return isWrong(run, row.kernel) ? [element("span", {class: "chip bad"}, "wrong result"), ...chips] : chips;
+  const chips = names.map((name) => chip(shortFlag(name), null, flag(name)));
+  return isWrong(run, row.kernel) ? [chip("wrong result", "bad"), ...chips] : chips;
 }
 
 /** order: {by: a column's id or null, down}; sort(id) is called when the reader asks for another; hidden: numbers of kernels that are put away. */

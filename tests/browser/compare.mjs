@@ -6,12 +6,10 @@ import {promisify} from "node:util";
 import {launch, open} from "./browser.mjs";
 import {start} from "./daemon.mjs";
 import {AFTER, BEFORE, fillPast, importRecording} from "./past.mjs";
-import {test, until} from "./suite.mjs";
+import {plain, test, until} from "./suite.mjs";
 
 const run = promisify(execFile);
 const WORDS = {slower: "slower", faster: "faster", same: "same", ambiguous: "ambiguous", missing_base: "not in base", missing_head: "not in head"};
-/** Without the spaces that keep a number and its unit on one line. */
-const plain = (text) => text.replaceAll("\u00a0", " ");
 const parameters = (href) => Object.fromEntries(new URLSearchParams(href.slice(href.indexOf("#") + 1)));
 const percent = (ratio) => {
   const digits = Math.abs(100 * (ratio - 1)).toFixed(2);

@@ -9,7 +9,7 @@ import {axe, launch, open, overflow, scales, show, symbols} from "./browser.mjs"
 import {JSON_TYPE, start, submit, temporary} from "./daemon.mjs";
 import {sameFigure} from "./figures.mjs";
 import {checkDetail, checkNumbers, checkPoints, checkTable, unknown, withDocument} from "./roofline.mjs";
-import {test, until} from "./suite.mjs";
+import {plain, test, until} from "./suite.mjs";
 
 const numbersOf = (page) => page.locator("#table-scroll tbody tr td.number").allTextContents();
 
@@ -317,7 +317,7 @@ async function report(browser, daemon, ids, document) {
     assert.deepEqual(said.map((row) => row.slice(1, 5)), scored.items.map((item) => [item.state, item.said, item.found, item.dram_per_ask.toFixed(4)]));
     assert.equal(await page.locator("#ceilings tbody tr").count(), document.ceilings.length);
     const environment = await page.locator("#environment-section").innerText();
-    for (const part of [document.device.uuid, document.environment.kernel_release, document.environment.build, "700 W"]) assert.ok(environment.replaceAll("\n", "").replaceAll("\u00a0", " ").includes(part), part);
+    for (const part of [document.device.uuid, document.environment.kernel_release, document.environment.build, "700 W"]) assert.ok(plain(environment).replaceAll("\n", "").includes(part), part);
     await page.getByText("Row by row", {exact: true}).click();
     const names = await page.locator("#telemetry tbody th").allTextContents();
     for (const row of document.kernels) assert.ok(names.includes(`${row.title}, warm`), row.title);

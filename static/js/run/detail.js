@@ -1,7 +1,8 @@
 // The kernel that is pointed at, in figures and words, and the chart's key.
 import {element, svgElement} from "../dom.js";
-import {NONE, flag, intensity, nextStep, percent, ratio, sentence, si} from "../format.js";
+import {NONE, ceilingName, flag, intensity, nextStep, percent, ratio, sentence, si} from "../format.js";
 import {ceilingState, levelOf} from "../model.js";
+import {bdi, definitions} from "../parts.js";
 
 /** A value, or its reason; a dash where the advice below gives the same reason. */
 const known = (of, member, text) => {
@@ -25,8 +26,6 @@ function facts(p) {
   return p.row.flop === 0 ? rows.filter(([name]) => name !== "its roof" && name !== "asked intensity" && name !== "rate") : rows;
 }
 
-const list = (rows) => element("dl", {}, ...rows.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));
-
 /** The percent of the roof as a bar; above 100 the roof is a line within it. The row below it has the number. */
 function meter(percent) {
   if (percent === null) return null;
@@ -41,24 +40,24 @@ const nextOf = (of) => (of.advice === null
   ? [element("p", {class: "advice", dir: "auto"}, of.why?.advice ? sentence(of.why.advice) : "")]
   : [element("p", {class: "next-step"}, `Next: ${nextStep(of.advice_code)}`), element("p", {class: "advice", dir: "auto"}, of.advice)]);
 
-const flagWords = (p) => [...new Set([...p.row.flags, ...p.of.flags])].map((name) => element("p", {class: "reason"}, `${flag(name)[0].toUpperCase()}${flag(name).slice(1)}.`));
+const flagWords = (p) => [...new Set([...p.row.flags, ...p.of.flags])].map((name) => element("p", {class: "reason"}, sentence(flag(name))));
 
 function beside(q, p, run, first) {
   const head = element("h4", {}, `In run ${run.id}, laid over`);
   if (!q?.of) return [head, element("p", {class: "reason"}, q ? q.why : "This kernel is not in it.")];
   const rows = facts(q).filter(([name]) => ["measured intensity", "rate", "DRAM rate", "of its roof", "of its roof for bytes", "bound"].includes(name));
   if (p?.rate && q.rate) rows.push([`rate over that of run ${first.id}`, `${ratio(q.rate / p.rate)}\u00a0\u00d7`]);
-  return [head, list(rows)];
+  return [head, definitions(rows, {})];
 }
 
 /** p: the kernel as placed in the first run, or null where only the second one has it; q: in the run laid over; second: {run} or null; first: the run itself; onward(p): links to what else there is of it. */
 export function detail(p, q, second, first, onward) {
   const shown = p ?? q;
-  const head = element("h3", {}, element("span", {class: "badge"}, String(shown.number)), element("bdi", {dir: "auto"}, shown.title));
+  const head = element("h3", {}, element("span", {class: "badge"}, String(shown.number)), bdi(shown.title));
   const over = second ? beside(q, p, second.run, first) : [];
   if (!p) return [head, ...over];
   if (!p.of) return [head, element("p", {class: "reason"}, p.why), ...over];
-  return [head, meter(p.of.percent_of_roof), list(facts(p)), ...nextOf(p.of), ...flagWords(p), ...onward(p), ...over].filter(Boolean);
+  return [head, meter(p.of.percent_of_roof), definitions(facts(p), {}), ...nextOf(p.of), ...flagWords(p), ...onward(p), ...over].filter(Boolean);
 }
 
 const shape = (name, attributes) => svgElement(name, attributes);
@@ -78,7 +77,7 @@ export function key(series, level) {
     first.shown.some((p) => p.asked !== null) && sample("where the bytes asked for would put it", points.length === 0 ? "" : shape("path", {d: "M8,7H34", class: "join"}), shape("circle", {cx: 6, cy: 7, r: 4, class: "ask"})),
     first.shown.some((p) => p.where === "edge") && sample("too few DRAM bytes to count", shape("path", {d: "M12,1l11,6l-11,6z", class: "fill-edge"})),
     first.roof.mixes && sample(`read, write and triad, ${ceilingState(first.state)}: the roofs of other mixes`, shape("rect", {x: 0, y: 4, width: 34, height: 6, class: "band"})),
-    first.roof.others.length > 0 && sample(first.roof.others.map(({name, value, unit}) => `${name === "dram_copy_scalar" ? "copy, 4 bytes a thread" : name.replaceAll("_", " ")}, ${si(value, unit === "flop_per_s" ? "FLOP/s" : "B/s")}`).join("; "), shape("path", {d: "M0,7H34", class: "further"})),
+    first.roof.others.length > 0 && sample(first.roof.others.map(({name, value, unit}) => `${ceilingName(name)}, ${si(value, unit === "flop_per_s" ? "FLOP/s" : "B/s")}`).join("; "), shape("path", {d: "M0,7H34", class: "further"})),
     second && sample(`run ${second.run.id}, ${second.state}: hollow, numbers with ′, dashed roof; dotted: how a kernel moved`, shape("path", {d: "M0,7H34", class: "second-roof"}), shape("circle", {cx: 17, cy: 7, r: 6, class: "second-point"})),
     element("p", {class: "effect"}, points.some((p) => p.asked !== null) ? `${effect} ` : first.shown.some((p) => p.asked !== null) ? "No bytes were counted: each circle stands where the bytes asked for put it, and one above the roof was served by the caches in part. " : "", element("span", {class: "hint"}, "Point at a number, tap it, or reach it with Tab and the arrow keys: its figures, its bound and what to do next are shown.")),
   ];

@@ -56,7 +56,6 @@ export function summary(run, {state, level}, second) {
   const {copy, fma, ridge} = roofs(run, state, level);
   const other = second ? roofs(second.run, second.state, level) : null;
   const name = level === "dram" ? "copy ceiling" : `${levelOf(level).name} ceiling`;
-  const ridgeOf = intensity;
   const tile = (label, value, words, beside) => {
     const made = figure(label, value, words);
     if (second) made.append(element("p", {class: "beside"}, `run ${second.run.id}: `, element("b", {}, beside)));
@@ -65,6 +64,6 @@ export function summary(run, {state, level}, second) {
   return [
     tile(`${name}, ${ceilingState(state)}`, si(copy, "B/s"), memoryNote(run, state, level), other && si(other.copy, "B/s")),
     tile("FMA ceiling", si(fma, "FLOP/s"), nominal(run, ceiling(run, "fp32_fma", "warm")), other && si(other.fma, "FLOP/s")),
-    tile("ridge", ridgeOf(ridge), ridge === null ? "needs both roofs" : "left of it memory limits, right of it arithmetic", other && ridgeOf(other.ridge)),
+    tile("ridge", intensity(ridge), ridge === null ? "needs both roofs" : "left of it memory limits, right of it arithmetic", other && intensity(other.ridge)),
   ];
 }

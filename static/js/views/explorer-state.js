@@ -1,4 +1,5 @@
 // What the explorer shows, as the fragment holds it: pure, no DOM.
+import {ceiling} from "../model.js";
 import {EXAMPLES, KINDS, read, readSize} from "./explorer-math.js";
 
 export const OWN = "own";
@@ -136,9 +137,8 @@ export function roofOf(state, run) {
     return {bandwidth: bandwidth.value, peak: peak.value, name: "the roof typed in"};
   }
   if (run === null) return {errors: {run: "No run has been chosen."}};
-  const value = (name, cache) => run.ceilings.find((c) => c.name === name && c.state === cache);
-  const [copy, fma] = [value("dram_copy", state.cache), value("fp32_fma", "warm")];
-  const missing = [[copy, `${state.cache} copy ceiling`], [fma, "FMA ceiling"]].find(([ceiling]) => !(ceiling?.value > 0));
+  const [copy, fma] = [ceiling(run, "dram_copy", state.cache), ceiling(run, "fp32_fma", "warm")];
+  const missing = [[copy, `${state.cache} copy ceiling`], [fma, "FMA ceiling"]].find(([found]) => !(found?.value > 0));
   if (missing) return {errors: {run: `Run ${run.id} has no ${missing[1]}${missing[0]?.why?.value ? `: ${missing[0].why.value}` : ""}.`}};
   return {bandwidth: copy.value, peak: fma.value, name: `the ${state.cache} roof of run ${run.id}`};
 }

@@ -2,6 +2,7 @@
 import {get, run as getRun} from "../api.js";
 import {element} from "../dom.js";
 import {NONE, intensity, ratio, sentence as asSentence, si} from "../format.js";
+import {ceiling} from "../model.js";
 import {reasonsInWords} from "../outcome.js";
 import {bdi, button, captionOf, figure, longMark, notice, replaceIn, scrolling} from "../parts.js";
 import {refused} from "../refused.js";
@@ -20,7 +21,7 @@ async function recent(wanted, signal) {
   const {items} = await get(`/api/v1/runs?limit=${RUNS}`, {signal});
   if (wanted === null || items.some((item) => item.id === wanted)) return items;
   const run = await getRun(wanted, {signal});
-  const value = (name) => run.ceilings.find((c) => c.name === name && c.state === "warm")?.value ?? null;
+  const value = (name) => ceiling(run, name, "warm")?.value ?? null;
   return [{...run, dram_copy_byte_per_s: value("dram_copy"), fp32_fma_flop_per_s: value("fp32_fma")}, ...items];
 }
 

@@ -4,7 +4,8 @@ import {element} from "../dom.js";
 import {button, empty, replaceIn} from "../parts.js";
 import {refused} from "../refused.js";
 
-const DAY_MS = 86400000;
+export const DAY_MS = 86400000;
+export const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const SPAN_MOST = 3660; // days of one matrix; the API takes no more
 
 export const SOURCES = [["", "measured and imported"], ["measured", "measured here"], ["imported", "imported"], ["replayed", "replayed"], ["any", "all, replayed too"]];

@@ -1,14 +1,13 @@
 // The matrix device × driver × CUDA × day as a table of links: one stop of the Tab key, arrow keys inside.
 import {element} from "../dom.js";
-import {bdi} from "../parts.js";
+import {bdi, scrolling} from "../parts.js";
 import {toNewest} from "./history-scroll.js";
-import {HISTORY_SOURCE, UNKNOWN, dayNumber, dayText, nextDay, shortId} from "./filters.js";
+import {HISTORY_SOURCE, MONTHS, UNKNOWN, dayNumber, dayText, nextDay, shortId} from "./filters.js";
 
 const GAP_DAYS = 4; // so many empty days and more in a row become one narrow column
 const CELLS_MAX = 20000; // of the table; more make the browser slow, so the newest days that fit are shown
 const CHANGES_MAX = 20;
 const PAPER_COLUMNS = 20; // with the labels they fit between the margins of an upright page of A4 or Letter
-const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /** Columns from the first day with a run to the last: {day} or {gap, from, to}. */
 export function columns(days) {
@@ -183,7 +182,7 @@ export function matrix(shell, answer, state) {
   const groups = [...devices.values()].map((rows) => rows.toSorted((a, b) => (a.cells[0].day < b.cells[0].day ? -1 : a.cells[0].day > b.cells[0].day ? 1 : 0))); // so that changes of driver go down like stairs
   const table = tableOf(groups, cols, (row, cell) => cellLink(shell, row, cell, state, isNew(row, cell)), {role: "grid", "aria-label": "Runs by device, driver, CUDA version and day"});
   keys(table);
-  const scroll = element("div", {class: "scroll matrix-scroll", role: "region", "aria-label": "History by day", tabindex: "0"}, table);
+  const scroll = scrolling("History by day", table, {class: "scroll matrix-scroll"});
   const older = element("span", {hidden: true}, "Older days lie to the left. ");
   const hints = [left > 0 ? element("p", {class: "hint matrix-hint"}, `The newest ${days.length} days are shown; ${left} older ones with runs are left out: choose fewer days or one device.`) : null,
     element("p", {class: "hint matrix-hint on-screen"}, older, "On a keyboard, arrow keys go from cell to cell.")].filter(Boolean);

@@ -2,6 +2,7 @@
 import {get, getTagged, getText, run as getRun, seconds, send} from "../api.js";
 import {element} from "../dom.js";
 import {errorSentence, ratio, sentence, si} from "../format.js";
+import {ceiling} from "../model.js";
 import {bdi, button, chip, definitions, moment, notice, replaceIn, runLink} from "../parts.js";
 import {predictionScores} from "../predictions.js";
 import {reasonsInWords} from "../outcome.js";
@@ -81,9 +82,9 @@ function shortcomings(run) {
 
 async function doneParts(job, titles, shell) {
   const [run, said] = await Promise.all([getRun(job.run, {signal: shell.signal}), Object.keys(job.predictions).length > 0 ? get(`/api/v1/runs/${job.run}/predictions`, {signal: shell.signal}) : null]);
-  const copy = run.ceilings.find((c) => c.name === "dram_copy" && c.state === "warm") ?? run.ceilings.find((c) => c.name === "dram_copy");
+  const copy = ceiling(run, "dram_copy", "warm") ?? ceiling(run, "dram_copy", "cold");
   const cache = job.cache.includes("warm") ? "warm" : "cold";
-  const fma = run.ceilings.find((c) => c.name === "fp32_fma");
+  const fma = ceiling(run, "fp32_fma", "warm");
   const found = `Copy ${si(copy?.value, "B/s")}, FMA ${si(fma?.value, "FLOP/s")}, ridge ${ratio(run.ridge_flop_per_byte)} FLOP/B`;
   return [notice("good", element("p", {}, "Done: ", runLink(shell, run)), element("p", {}, `${found}.`)), ...shortcomings(run),
     element("p", {class: "buttons"}, element("a", {class: "button", href: shell.link("run", {run: run.id})}, "Show the roofline")),

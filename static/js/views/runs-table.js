@@ -1,7 +1,7 @@
 // The list of runs as a table, and on a narrow screen as cards of the same rows.
 import {element} from "../dom.js";
 import {NONE, ceilingName, local, ratio, si, utc} from "../format.js";
-import {bdi, chip, runLink} from "../parts.js";
+import {bdi, chip, runLink, scrolling} from "../parts.js";
 import {shortId} from "./filters.js";
 
 const OUTCOMES = {ok: ["ok", null], refused: ["refused", "bad"], partial: ["partial", "warn"]};
@@ -46,5 +46,5 @@ export function table(shell, items, selection) {
   const head = element("tr", {role: "row"}, ...["base", "head"].map((side) => element("th", {role: "columnheader", scope: "col"}, side)), element("th", {role: "columnheader", scope: "col", class: "words"}, "run"),
     ...COLUMNS.map((column) => element("th", {role: "columnheader", scope: "col", class: column.words ? "words" : null, title: column.title}, column.name)));
   const made = element("table", {role: "table", class: "runs-table", "aria-label": "Runs, newest first"}, element("thead", {role: "rowgroup"}, head), element("tbody", {role: "rowgroup"}, ...items.map((run) => row(shell, run, selection))));
-  return element("div", {class: "scroll runs-scroll", role: "region", "aria-label": "List of runs", tabindex: "0"}, made);
+  return scrolling("List of runs", made, {class: "scroll runs-scroll"});
 }

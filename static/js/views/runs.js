@@ -17,19 +17,12 @@ const FILTERS = ["device", "driver", "cuda", "suite", "sizes", "source", "counte
 const NBSP = "\u00a0";
 const LIMITS = ["25", "50", "100", "200"];
 
-/** As suggested, which takes every value where none is given. */
-function anyOf(...given) {
-  const made = suggested(...given);
-  made.querySelector("input").placeholder = "any";
-  return made;
-}
-
 function filterForm(state, devices) {
   const of = devices.filter((device) => state.device === "" || device.id === state.device).flatMap((device) => device.versions);
   return element("form", {class: "toolbar many", "aria-label": "Which runs"},
     field("Device", chooser("device", [["", "all devices"], ...devices.map((device) => [device.id, deviceLabel(device, devices)])], state.device), {broad: true}),
-    field("Driver", anyOf("driver", distinct(of.map((version) => version.driver)), state.driver)),
-    field("CUDA", anyOf("cuda", distinct(of.map((version) => version.cuda)), state.cuda)),
+    field("Driver", suggested("driver", distinct(of.map((version) => version.driver)), state.driver)),
+    field("CUDA", suggested("cuda", distinct(of.map((version) => version.cuda)), state.cuda)),
     field("Suite", chooser("suite", [["", "any"], ...SUITES], state.suite)),
     field("Sizes", chooser("sizes", [["", "any"], ...SIZES], state.sizes)),
     field("Source", chooser("source", [["", "any"], [HISTORY_SOURCE, "measured and imported"], ["measured", "measured here"], ["imported", "imported"], ["replayed", "replayed"]], state.source === "any" ? "" : state.source)),

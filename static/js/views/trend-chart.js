@@ -1,17 +1,15 @@
 // A trend drawn by Observable Plot: band, points by shape, changes of driver. Points are told by pointer, tap and arrow keys.
 import {svgElement} from "../dom.js";
 import {areaY, axisX, axisY, dot, gridY, line, link, plot, ruleX} from "../vendor.js";
-import {dayNumber} from "./filters.js";
+import {DAY_MS, MONTHS, dayNumber} from "./filters.js";
 import {direction, exact, kindOf, unitFor, verdict, versionOf} from "./trend-words.js";
 
-const DAY_MS = 86400000;
 const MARGIN = {top: 44, right: 14, bottom: 54, left: 66};
 const EDGE = 12; // pixels between the edge and the first day, so that a mark there is whole
 const REACH = 48; // pixels within which the pointer means a point
 const RULES_MOST = 12;
 const LANES = 3;
 const DAYS_FEW = 21; // so many days and fewer have a tick in the middle of each day or of every second, third …: Plot would go on to hours
-const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /** Shape and colours of each kind of point; the shape alone tells them apart, and of the diamonds their place over or under the band. */
 export const SHAPES = {

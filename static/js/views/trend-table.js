@@ -1,7 +1,7 @@
 // The chart's content as a table, newest day first.
 import {element} from "../dom.js";
 import {NONE} from "../format.js";
-import {bdi} from "../parts.js";
+import {bdi, captionOf, scrolling} from "../parts.js";
 import {SHAPES, shapeOf} from "./trend-chart.js";
 import {change, direction, exact, kindOf, range, verdict} from "./trend-words.js";
 
@@ -26,9 +26,9 @@ function row(shell, point, of, chosen) {
 export function trendTable(shell, points, of, chosen) {
   const names = [["day (UTC)", "words"], ["verdict", "words"], ["median", null], ["least to most", null], ["band before it", null], ["against its middle", null], ["runs", null], ["driver", "words"], ["CUDA", "words"], ["newest run", "words"]];
   const head = element("tr", {}, ...names.map(([name, kind]) => element("th", {scope: "col", class: kind}, name)));
-  const table = element("table", {class: "trend-table"}, element("caption", {}, element("span", {}, `${of.name}; each point is the good runs of one day under one driver and CUDA version`)), element("thead", {}, head),
+  const table = element("table", {class: "trend-table"}, captionOf(`${of.name}; each point is the good runs of one day under one driver and CUDA version`), element("thead", {}, head),
     element("tbody", {}, ...[...points].reverse().map((point) => row(shell, point, of, chosen))));
-  return element("div", {class: "scroll tall", role: "region", "aria-label": "Points of the trend", tabindex: "0"}, table);
+  return scrolling("Points of the trend", table, {class: "scroll tall"});
 }
 
 /** What each shape means; of those outside of a band, the ones that are there. */

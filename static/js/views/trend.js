@@ -1,7 +1,8 @@
 // Trend, #view=trend&device=…&kernel=…&state=…&metric=…: one quantity of one row of one device over days, with its noise band.
 import * as api from "../api.js";
-import {chooser, dayInput, field, suggested} from "../controls.js";
+import {checkbox, chooser, dayInput, field, suggested} from "../controls.js";
 import {element, svgElement} from "../dom.js";
+import {STATES} from "../model.js";
 import {bdi, button, definitions, empty, focusOn, notice} from "../parts.js";
 import {HISTORY_SOURCE, SIZES, SOURCES, SUITES, anyRun, deviceLabel, distinct, foreign, foreignWords, knownDevices, nothingYet, read, region, watch} from "./filters.js";
 import {acceptForm, acceptedList} from "./trend-accept.js";
@@ -13,7 +14,6 @@ import {METRICS, change, direction, exact, kindOf, metricsOf, quantity, range, v
 export const css = "/css/history.css";
 
 const NAMES = ["device", "kernel", "state", "metric", "suite", "sizes", "source", "driver", "cuda", "since", "until"];
-const STATES = [["warm", "warm"], ["cold", "cold"], ["mixed", "mixed"]];
 
 /** A shape of the key, as the chart draws it. */
 function shape(kind) {
@@ -28,13 +28,6 @@ function shape(kind) {
   return svg;
 }
 
-/** A text with suggestions that says what it means when nothing is in it. */
-function anyOf(name, values, value) {
-  const made = suggested(name, values, value);
-  made.querySelector("input").placeholder = "any";
-  return made;
-}
-
 function controls(state, devices, units) {
   const versions = devices.find((device) => device.id === state.device)?.versions ?? [];
   const group = (label, is) => ({label, options: units.filter(is).map((unit) => [unit.id, unit.label ?? unit.title])});
@@ -45,11 +38,11 @@ function controls(state, devices, units) {
     field("Kernel or ceiling", chooser("kernel", groups.filter(({options}) => options.length > 0), state.kernel), {broad: true}),
     field("Quantity", chooser("metric", (unit ? metricsOf(unit) : Object.keys(METRICS)).map((metric) => [metric, METRICS[metric].name]), state.metric), {broad: true}),
     field("Source", chooser("source", SOURCES, state.source), {broad: true}),
-    field("Cache", chooser("state", STATES, state.state)),
+    field("Cache", chooser("state", STATES.map((name) => [name, name]), state.state)),
     field("Suite", chooser("suite", [["", SUITES[0][1]], SUITES[1]], state.suite)),
     field("Sizes", chooser("sizes", SIZES, state.sizes)),
-    field("Driver", anyOf("driver", distinct(versions.map((version) => version.driver)), state.driver)),
-    field("CUDA", anyOf("cuda", distinct(versions.map((version) => version.cuda)), state.cuda)),
+    field("Driver", suggested("driver", distinct(versions.map((version) => version.driver)), state.driver)),
+    field("CUDA", suggested("cuda", distinct(versions.map((version) => version.cuda)), state.cuda)),
     field("Since day (UTC)", dayInput("since", state.since)),
     field("Before day (UTC)", dayInput("until", state.until)));
 }
@@ -242,11 +235,11 @@ function body(shell, trend, units, accept) {
     chart?.chooseIndex(chosen);
     place.scrollIntoView({block: "nearest"});
   });
-  const only = element("input", {type: "checkbox"});
-  only.addEventListener("change", () => table.classList.toggle("only-outside", only.checked));
+  const only = checkbox("only points outside of their band", false, (on) => table.classList.toggle("only-outside", on));
+  only.className = "check";
   const mark = markOf(trend.points);
   const nodes = [heading(trend, unit), mark, summary(trend, of),
     element("div", {class: "chart-and-list"}, element("figure", {class: "chart"}, place, trendKey(shape, trend.points, of), rules), side), acceptedList(shell, trend),
-    element("section", {}, element("div", {class: "list-head"}, element("h2", {}, "The same as a table"), element("label", {class: "check"}, only, " only points outside of their band")), table)];
+    element("section", {}, element("div", {class: "list-head"}, element("h2", {}, "The same as a table"), only), table)];
   return {nodes: nodes.filter(Boolean), draw};
 }
