@@ -20,7 +20,7 @@ export function fixed(value, decimals, unit = 1) {
 /** SI's prefixes from the largest on: [size, prefix, power of ten]. */
 export const PREFIXES = [[18, "E"], [15, "P"], [12, "T"], [9, "G"], [6, "M"], [3, "k"], [0, ""], [-3, "m"], [-6, "µ"], [-9, "n"], [-12, "p"], [-15, "f"]].map(([power, prefix]) => [Number(`1e${power}`), prefix, power]);
 
-const NBSP = "\u00a0"; // a number and its unit stand on one line
+export const NBSP = "\u00a0"; // a number and its unit stand on one line
 const WHOLE = ["B", "FLOP"]; // what is counted has no thousandths: 1.95 mB is read as megabytes
 
 /** The prefix for a value that is printed in so many digits: from half of the last one below a prefix on, it would be printed as 1000 of the next smaller. */

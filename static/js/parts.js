@@ -32,11 +32,13 @@ export function runLink(shell, run, more = {}) {
   return made;
 }
 
+/** Words that no line breaks: a day, a moment. */
+export const unbroken = (text) => element("span", {class: "nowrap"}, text);
+
 /** A moment by both clocks, each on a line of its own where they break; a dash for one that is not known. */
 export function moment(text) {
   if (!text) return element("span", {}, NONE);
-  const whole = (words) => element("span", {class: "nowrap"}, words);
-  return element("time", {datetime: text}, whole(utc(text)), ...(new Date(text).getTimezoneOffset() === 0 ? [] : [" ", whole(`(${local(text)})`)]));
+  return element("time", {datetime: text}, unbroken(utc(text)), ...(new Date(text).getTimezoneOffset() === 0 ? [] : [" ", unbroken(`(${local(text)})`)]));
 }
 
 /** kind: "bad" for what went wrong, "info" for what is good to know, else something to mind. */

@@ -2,7 +2,7 @@
 import {ApiError} from "./api.js";
 import {element} from "./dom.js";
 import {sentence} from "./format.js";
-import {notice, problem, tokenForm} from "./parts.js";
+import {notice, problem, tokenForm, unbroken} from "./parts.js";
 
 const DAY = /(\d{4}-\d{2}-\d{2}|YYYY-MM-DD)/; // no line breaks within one
 
@@ -26,7 +26,7 @@ export function refusedField(form, error) {
   control.setAttribute("aria-invalid", "true");
   const label = control.closest(".field").querySelector("label").textContent;
   const words = sentence(error.message.startsWith(`${error.field} `) ? error.message.slice(error.field.length + 1) : error.message);
-  const parts = words.split(DAY).map((part, i) => (i % 2 === 1 ? element("span", {class: "day-text"}, part) : part));
+  const parts = words.split(DAY).map((part, i) => (i % 2 === 1 ? unbroken(part) : part));
   const box = notice("bad", element("p", {}, `${label}: `, ...parts), element("p", {class: "on-screen"}, `Correct “${label}” above.`));
   box.setAttribute("role", "alert");
   return box;

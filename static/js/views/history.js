@@ -2,7 +2,8 @@
 import * as api from "../api.js";
 import {chooser, dayInput, field} from "../controls.js";
 import {element} from "../dom.js";
-import {button, empty} from "../parts.js";
+import {NBSP} from "../format.js";
+import {button, empty, unbroken} from "../parts.js";
 import {refusedField, unmark} from "../refused.js";
 import {chosenLine} from "./filter-words.js";
 import {SOURCES, anyRun, dayNumber, dayText, deviceLabel, foreign, foreignWords, knownDevices, nothingYet, read, region, today, watch} from "./filters.js";
@@ -13,11 +14,9 @@ export const css = "/css/history.css";
 const SPANS = [30, 90, 365];
 const NAMES = ["device", "source", "since", "until"];
 
-const NBSP = "\u00a0"; // a number and its word stand on one line
 const figure = (number) => number.toLocaleString("en-US");
 const count = (number, one, more = `${one}s`) => `${figure(number)}${NBSP}${number === 1 ? one : more}`;
 
-const dayOf = (day) => element("span", {class: "day-text"}, day);
 
 /** "4 drivers", with what is unknown apart: it is no driver, and may be several. */
 export function driverWords(rows) {
@@ -37,8 +36,8 @@ function sentence(answer) {
   const [counted, timed] = [sum("counter_backed"), sum("timed_only")];
   return element("p", {class: "lead said", role: "status"},
     `${count(counted + timed, "good run")} of ${count(devices, "device")} under ${driverWords(answer.rows)}: ${figure(counted)}${NBSP}with counters, ${figure(timed)}${NBSP}timed only; on ${count(days.length, "day")}`,
-    ...(days.length === 1 ? [", ", dayOf(days[0])] : [" from ", dayOf(days[0]), " to ", dayOf(days.at(-1))]), " (UTC). ",
-    element("span", {class: "second"}, "Days looked at: from ", dayOf(answer.since), ", before ", dayOf(answer.until), " (UTC)."));
+    ...(days.length === 1 ? [", ", unbroken(days[0])] : [" from ", unbroken(days[0]), " to ", unbroken(days.at(-1))]), " (UTC). ",
+    element("span", {class: "second"}, "Days looked at: from ", unbroken(answer.since), ", before ", unbroken(answer.until), " (UTC)."));
 }
 
 /** Gives each cell its foreign: what of its runs was not measured here, in words, or null. */
@@ -51,7 +50,7 @@ function markForeign(answer, answers) {
 
 async function nothing(shell, state, answer) {
   if (!await anyRun(shell.signal)) return [nothingYet(shell)];
-  const days = ["No good run from ", dayOf(answer.since), ", before ", dayOf(answer.until), " (UTC). "];
+  const days = ["No good run from ", unbroken(answer.since), ", before ", unbroken(answer.until), " (UTC). "];
   const words = state.source === "" ? "Replayed runs are no history; they are shown when they are asked for." : "Choose other days, another device or another source.";
   const links = [state.source === "any" ? null : element("a", {href: shell.link("history", {...state, source: "any"})}, "Show replayed runs too"), element("a", {href: shell.link("runs")}, "Show the list of runs")].filter(Boolean);
   return [empty("No run in this span", element("p", {}, ...days, element("span", {class: "on-screen"}, words)), ...links.map((a) => element("p", {class: "on-screen"}, a)))];

@@ -1,8 +1,8 @@
 // Runs that are marked as base or head of a comparison. They stand in the address, so that they stay over pages and filters.
 import {element} from "../dom.js";
+import {NBSP} from "../format.js";
 import {button} from "../parts.js";
 
-const NBSP = "\u00a0";
 const SIDES = ["base", "head"];
 const MOST = 30; // runs of a side; the API takes no more
 const TEST_MIN = 6; // runs of a side; rank_runs_min in the rules of a comparison

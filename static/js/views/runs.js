@@ -2,7 +2,7 @@
 import * as api from "../api.js";
 import {chooser, dayInput, field, suggested} from "../controls.js";
 import {element} from "../dom.js";
-import {errorSentence} from "../format.js";
+import {NBSP, errorSentence} from "../format.js";
 import {button, empty, notice} from "../parts.js";
 import {refusedField, unmark} from "../refused.js";
 import {HISTORY_SOURCE, SIZES, SUITES, deviceLabel, distinct, knownDevices, nothingYet, read, region, watch} from "./filters.js";
@@ -14,7 +14,6 @@ import {table} from "./runs-table.js";
 export const css = "/css/history.css";
 
 const FILTERS = ["device", "driver", "cuda", "suite", "sizes", "source", "counters", "outcome", "since", "until"];
-const NBSP = "\u00a0";
 const LIMITS = ["25", "50", "100", "200"];
 
 function filterForm(state, devices) {

@@ -2,8 +2,8 @@
 import * as api from "../api.js";
 import {chooser, field} from "../controls.js";
 import {element} from "../dom.js";
-import {momentText} from "../format.js";
-import {bdi, button, notice, replaceIn} from "../parts.js";
+import {day as dayText, momentText} from "../format.js";
+import {bdi, button, notice, replaceIn, unbroken} from "../parts.js";
 import {UNKNOWN, nextDay} from "./filters.js";
 import {refused} from "../refused.js";
 import {versionOf} from "./trend-words.js";
@@ -37,7 +37,7 @@ export async function acceptForm(shell, point, trend, place, done, left) {
     place.replaceChildren();
     left();
   }, {class: "quiet"});
-  const title = element("h2", {tabindex: "-1"}, "Accept the change of ", element("span", {class: "day-text"}, `${point.day} UTC`));
+  const title = element("h2", {tabindex: "-1"}, "Accept the change of ", unbroken(dayText(point.day)));
   const body = element("div", {});
   place.replaceChildren(element("section", {class: "accept", "aria-label": "Accept a change"}, title,
     element("p", {class: "second"}, bdi(trend.title), `, ${trend.state}; ${versionOf(point)}`),
@@ -128,7 +128,7 @@ function markOfDay(trend, day) {
 /** The accepted changes of the trend with the notes that accepted them, newest first; null where there is none. */
 export function acceptedList(shell, trend) {
   if (trend.accepted.length === 0) return null;
-  const items = trend.accepted.toReversed().map(({run, day, note, principal}) => element("li", {}, element("span", {class: "when day-text"}, `${day} UTC`),
+  const items = trend.accepted.toReversed().map(({run, day, note, principal}) => element("li", {}, element("span", {class: "when nowrap"}, dayText(day)),
     element("span", {class: "note-text"}, note === "" ? element("span", {class: "hint"}, "no note") : bdi(note)),
     element("span", {class: "hint"}, element("a", {href: shell.link("run", {run})}, `run ${run}`), ", by ", bdi(principal), " ", markOfDay(trend, day) ?? "")));
   return element("section", {class: "accepted"}, element("h2", {}, "Accepted changes"), element("ul", {class: "note-list"}, ...items));

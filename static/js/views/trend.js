@@ -2,8 +2,9 @@
 import * as api from "../api.js";
 import {checkbox, chooser, dayInput, field, suggested} from "../controls.js";
 import {element, svgElement} from "../dom.js";
+import {NBSP} from "../format.js";
 import {STATES} from "../model.js";
-import {bdi, button, definitions, empty, focusOn, notice} from "../parts.js";
+import {bdi, button, definitions, empty, focusOn, notice, unbroken} from "../parts.js";
 import {HISTORY_SOURCE, SIZES, SOURCES, SUITES, anyRun, deviceLabel, distinct, foreign, foreignWords, knownDevices, nothingYet, read, region, watch} from "./filters.js";
 import {acceptForm, acceptedList} from "./trend-accept.js";
 import {SHAPES, trendChart} from "./trend-chart.js";
@@ -83,7 +84,7 @@ function summary(trend, of) {
   const count = (kind) => trend.points.filter((point) => kindOf(point) === kind).length;
   const runs = trend.points.reduce((all, point) => all + point.runs, 0);
   const [first, last] = [trend.points[0].day, trend.points.at(-1).day];
-  const days = first === last ? ["on ", dayOf(first)] : [dayOf(first), " to ", dayOf(last)];
+  const days = first === last ? ["on ", unbroken(first)] : [unbroken(first), " to ", unbroken(last)];
   const parts = [];
   if (trend.points.some((point) => point.band !== null)) parts.push(count("outside") === 0 ? "None is outside of its band." : `${count("outside")} outside of ${count("outside") === 1 ? "its" : "their"} band.`);
   if (count("accepted") > 0) parts.push(`${count("accepted")} accepted.`);
@@ -112,7 +113,7 @@ function detail(shell, point, of, accept) {
 
 function nothing(shell, state, trend, unit) {
   const words = state.source === "" ? "Replayed runs are left out unless they are asked for." : "Choose another row, cache state, device or other days.";
-  return [heading(trend, unit), empty("No point in this trend", element("p", {}, "No good run of ", bdi(unit?.title ?? trend.kernel), `, ${trend.state}, ${trend.sizes} sizes, between `, dayOf(trend.since), " and ", dayOf(trend.until), `${NBSP}(UTC). ${words}`),
+  return [heading(trend, unit), empty("No point in this trend", element("p", {}, "No good run of ", bdi(unit?.title ?? trend.kernel), `, ${trend.state}, ${trend.sizes} sizes, between `, unbroken(trend.since), " and ", unbroken(trend.until), `${NBSP}(UTC). ${words}`),
     state.source === "" ? element("p", {}, element("a", {href: shell.link("trend", {...state, source: "any"})}, "Show replayed runs too")) : null)];
 }
 
@@ -196,8 +197,6 @@ function firstOfLast(points) {
   return index < 0 ? points.length - 1 : index;
 }
 
-const NBSP = "\u00a0";
-const dayOf = (day) => element("span", {class: "day-text"}, day);
 const named = (list, value) => list.find(([given]) => given === value)?.[1] ?? value;
 
 /** What the trend is of; on paper, where the form is not, all of it. */
@@ -226,7 +225,7 @@ function body(shell, trend, units, accept) {
     const focused = place.contains(document.activeElement);
     chart = trendChart(trend.points, of, width, (item) => choose(item.index));
     place.replaceChildren(chart ? chart.svg : empty("No value", element("p", {}, `No point has one: ${trend.points[0].why.median}.`)));
-    const changes = (chart?.rules ?? []).flatMap((rule, i) => [i === 0 ? "Changes: on " : "; on ", dayOf(rule.x.toISOString().slice(0, 10)), ` (UTC) to ${rule.words}`]);
+    const changes = (chart?.rules ?? []).flatMap((rule, i) => [i === 0 ? "Changes: on " : "; on ", unbroken(rule.x.toISOString().slice(0, 10)), ` (UTC) to ${rule.words}`]);
     rules.replaceChildren(...changes, changes.length === 0 ? "" : chart.shortened ? "; only the first day of each driver is marked." : ".");
     chart?.chooseIndex(chosen, focused);
   };
