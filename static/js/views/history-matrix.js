@@ -188,7 +188,7 @@ export function matrix(shell, answer, state) {
     element("p", {class: "hint matrix-hint on-screen"}, older, "On a keyboard, arrow keys go from cell to cell.")].filter(Boolean);
   const paper = element("div", {class: "paper matrix-paper"});
   const node = element("div", {}, scroll, paper, ...hints);
-  toNewest(node, scroll, table, older, shell.signal);
+  toNewest(node, scroll, table, older);
   return {node, print: () => { if (!paper.hasChildNodes()) paper.append(...paperBlocks(groups, cols, isNew)); }};
 }
 

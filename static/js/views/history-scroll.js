@@ -3,13 +3,17 @@
 /**
  * Shows the newest days once, and from then on keeps the region as wide as whole columns. outer: what the region may fill; older: the words shown where older days lie to the left.
  */
-export function toNewest(outer, scroll, table, older, signal) {
+export function toNewest(outer, scroll, table, older) {
   let first = true;
   const edges = () => {
     const {left} = table.getBoundingClientRect();
     return [...table.tHead.querySelectorAll(".day, .gap")].map((th) => th.getBoundingClientRect().left - left).sort((a, b) => a - b);
   };
   const mark = () => scroll.classList.toggle("older", scroll.scrollLeft > 1);
+  const watch = new ResizeObserver(() => {
+    if (outer.isConnected) fit();
+    else watch.disconnect(); // another matrix stands in its place, or another view
+  });
   const fit = () => {
     if (!scroll.checkVisibility()) return; // on paper
     scroll.style.maxWidth = "";
@@ -27,8 +31,6 @@ export function toNewest(outer, scroll, table, older, signal) {
     first = false;
     mark();
   };
-  const watch = new ResizeObserver(fit);
   watch.observe(outer);
-  signal.addEventListener("abort", () => watch.disconnect());
   scroll.addEventListener("scroll", mark, {passive: true});
 }
