@@ -1,7 +1,7 @@
 // What the API refuses inside of a view, in place: so that choosers and what has been written stay.
 import {ApiError} from "./api.js";
 import {element} from "./dom.js";
-import {sentence} from "./format.js";
+import {sentence, withUnit} from "./format.js";
 import {notice, problem, tokenForm, unbroken} from "./parts.js";
 
 const DAY = /(\d{4}-\d{2}-\d{2}|YYYY-MM-DD)/; // no line breaks within one
@@ -11,6 +11,15 @@ export function refused(error, again) {
   const box = problem(error);
   const token = error.status === 401 ? "a token" : "a token that has the right";
   if (error.status === 401 || error.status === 403) box.append(element("p", {}, `Enter ${token} to go on; it is kept until this tab is closed.`), tokenForm(again));
+  return box;
+}
+
+/** An ApiError at a sending, with how long the daemon asks to wait; again() sends the same once more. lost: what to say where there was no answer, or null. */
+export function unsent(error, again, lost = null) {
+  const box = problem(error);
+  if (error.status === 0 && lost !== null) box.append(element("p", {}, lost));
+  if (Number.isInteger(error.retryAfter)) box.append(element("p", {}, `The daemon asks to wait ${withUnit(error.retryAfter, "s")}.`));
+  if (error.status === 401 || error.status === 403) box.append(element("p", {}, "With a token that may submit, it is sent again; the token is kept until this tab is closed:"), tokenForm(again));
   return box;
 }
 

@@ -4,7 +4,8 @@ import {chooser, fault, field, radios} from "../controls.js";
 import {element} from "../dom.js";
 import {errorSentence, percent, si, withUnit} from "../format.js";
 import {reasonsInWords} from "../outcome.js";
-import {bdi, button, definitions, notice, problem, replaceIn, runLink, tokenForm} from "../parts.js";
+import {bdi, button, definitions, notice, replaceIn, runLink} from "../parts.js";
+import {unsent} from "../refused.js";
 
 export const css = "/css/jobs.css";
 
@@ -90,13 +91,6 @@ function result(run, isNew, shell) {
   ].filter(Boolean);
 }
 
-function refusal(error, again) {
-  const box = problem(error);
-  if (Number.isInteger(error.retryAfter)) box.append(element("p", {}, `The daemon asks to wait ${withUnit(error.retryAfter, "s")}.`));
-  if (error.status === 401 || error.status === 403) box.append(element("p", {}, "With a token that may submit, it is sent again; the token is kept until this tab is closed:"), tokenForm(again));
-  return box;
-}
-
 /** Sends the form and shows how far it is. Gives go(). */
 function sender(form, submit, said, shell) {
   let running = null;
@@ -124,7 +118,7 @@ function sender(form, submit, said, shell) {
       if (shell.signal.aborted) return;
       if (error.name === "AbortError") replaceIn(said, notice(null, element("p", {}, "Stopped. Nothing was stored.")));
       else {
-        replaceIn(said, refusal(error, go));
+        replaceIn(said, unsent(error, go));
         (mark(form, error.field, error.message && errorSentence(error)) ?? said.querySelector("input"))?.focus();
       }
     } finally {

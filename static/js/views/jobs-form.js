@@ -3,7 +3,8 @@ import {send} from "../api.js";
 import {checkbox, errorPlace, field, radios, say} from "../controls.js";
 import {element} from "../dom.js";
 import {errorSentence, momentText, sentence, si, withUnit} from "../format.js";
-import {button, notice, replaceIn, tokenForm} from "../parts.js";
+import {button, notice, replaceIn} from "../parts.js";
+import {unsent} from "../refused.js";
 import {PREDICTIONS, age, bodyOf, countersTrouble, emptyDraft, fieldOf, newKey} from "./jobs-words.js";
 
 const NOTE_BYTES = 4096;
@@ -37,7 +38,7 @@ function deviceField(devices, ready) {
   const select = element("select", {}, element("option", {value: ""}, devices.length === 0 ? "no GPU is known" : `the first: ${devices[0].name}`), ...devices.map((device) => element("option", {value: device.id}, `${device.name} · ${device.id}`)));
   if (draft.device && !devices.some((device) => device.id === draft.device)) select.append(element("option", {value: draft.device}, `${draft.device} (not here now)`));
   select.value = draft.device;
-  const says = element("div", {id: "job-device-says", class: "says"});
+  const says = element("div", {class: "says"});
   const sync = () => {
     const device = draft.device ? devices.find((item) => item.id === draft.device) : devices[0];
     says.replaceChildren(...(device ? possible(device, ready) : [element("p", {class: "hint"}, "Nothing is known of it now.")]));
@@ -47,10 +48,7 @@ function deviceField(devices, ready) {
     sync();
   });
   sync();
-  const made = field("GPU", select, {id: "job-device", error: true});
-  made.append(says);
-  select.setAttribute("aria-describedby", `${says.id} job-device-error`);
-  return made;
+  return field("GPU", select, {id: "job-device", hint: says, error: true});
 }
 
 /** One row: whether a kernel is measured, and what is predicted of it. */
@@ -121,16 +119,6 @@ function mark(form, error) {
   return input;
 }
 
-/** What a refused sending says, with what can be done about it right here. again(): sends the same once more. */
-function refusal(error, again) {
-  const children = [element("p", {}, errorSentence(error)), error.nextAction ? element("p", {}, sentence(error.nextAction)) : null];
-  if (error.status === 0) children.push(element("p", {}, "Sending it again is safe: it stays one job."));
-  if (Number.isInteger(error.retryAfter)) children.push(element("p", {class: "wait"}, `The daemon asks to wait ${withUnit(error.retryAfter, "s")}.`));
-  if (error.status === 401 || error.status === 403) children.push(element("p", {}, "With a token that may submit, it is sent again; the token is kept until this tab is closed:"), tokenForm(again));
-  children.push(error.code ? element("p", {class: "code"}, error.code) : null);
-  return notice("bad", ...children.filter(Boolean));
-}
-
 /** Tells on the button for how long the daemon asked to wait; over() once it is over. The button is not disabled, which would take the focus away. */
 function holdBack(submit, seconds, signal, over) {
   const until = Date.now() + seconds * 1000;
@@ -193,7 +181,7 @@ export function jobForm({kernels, devices, ready, shell, started}) {
       started(job, replayed);
     } catch (error) {
       if (shell.signal.aborted) return;
-      replaceIn(said, refusal(error, go));
+      replaceIn(said, unsent(error, go, "Sending it again is safe: it stays one job."));
       if (Number.isInteger(error.retryAfter)) {
         held = true;
         holdBack(submit, error.retryAfter, shell.signal, () => {
