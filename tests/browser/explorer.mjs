@@ -123,6 +123,20 @@ async function placing(browser, daemon, document) {
     }
     await done();
   });
+  await test("a run that comes when the roof is typed in again is not shown", async () => {
+    const {page, done} = await open(browser);
+    await explore(page, daemon, "&roof=typed");
+    let late = null;
+    await page.route(/\/api\/v1\/runs\/\d+$/, (route) => { late = route; });
+    await page.getByRole("radio", {name: "of a measured run"}).check();
+    await until("the request", () => late);
+    await page.getByRole("radio", {name: "typed in"}).check();
+    await Promise.all([page.waitForResponse(/\/api\/v1\/runs\/\d+$/), late.continue()]);
+    await page.evaluate(() => new Promise((drawn) => { requestAnimationFrame(() => requestAnimationFrame(drawn)); }));
+    assert.equal(await page.locator("#explorer p.mark").count(), 0);
+    assert.match(await text(page, ".sentence"), /the roof typed in/);
+    await done();
+  });
   await test("warm and cold are the run's two roofs; typed figures give the teaching's card", async () => {
     const {page, done} = await open(browser);
     await explore(page, daemon);

@@ -275,16 +275,17 @@ export async function show(root, params, shell) {
   };
   const shown = results(parts, {state, catalogue, shell}, acts);
   const pins = pinButtons(state, draw);
+  const roofNow = () => (state.typed ? "typed" : state.run);
   const changed = async ({run: other = false} = {}) => {
+    const wanted = roofNow();
     try {
-      const wanted = state.run;
       const chosen = other ? await choose() : run;
-      if (other && state.run !== wanted) return; // another choice has overtaken this one
+      if (roofNow() !== wanted) return; // another choice has overtaken this one
       replaceIn(parts.problem);
       run = chosen;
       draw();
     } catch (error) {
-      if (!signal.aborted) replaceIn(parts.problem, refused(error, () => changed({run: other})));
+      if (!signal.aborted && roofNow() === wanted) replaceIn(parts.problem, refused(error, () => changed({run: other})));
     }
   };
   const form = controls(state, catalogue, runs, {changed, work: () => shown.made()});
