@@ -10,7 +10,7 @@ import {paperTests} from "./history-paper.mjs";
 import {historyWordsTests} from "./history-words.mjs";
 import {AFTER, BEFORE, HOSTILE, fillPast} from "./past.mjs";
 import {plain, test, until} from "./suite.mjs";
-import {lateNoteTests} from "./trend-late.mjs";
+import {lateNoteTests, noValueTests} from "./trend-late.mjs";
 
 const ZONES = ["UTC", "America/Los_Angeles", "Asia/Kolkata"];
 const next = (day) => new Date(Date.parse(`${day}T00:00:00Z`) + 86400000).toISOString().slice(0, 10);
@@ -382,6 +382,9 @@ async function trendTests(browser, daemon, past) {
     await visit(page, daemon, `view=trend&${query}&sizes=scaled`, ".empty");
     assert.match(await page.locator(".empty").innerText(), /No good run of vector add, warm, scaled sizes, between/);
     assert.match(await page.locator(".trend-title").innerText(), /^vector add, warm: time of a launch\s+.*, scaled sizes, GPU-/);
+    await page.emulateMedia({media: "print"});
+    assert.match(await page.locator(".trend-title").innerText(), /scaled sizes, verification, runs measured and imported, GPU-/);
+    await page.emulateMedia({media: "screen"});
     await visit(page, daemon, `view=trend&${query}&source=replayed`, ".trend-chart .point");
     assert.ok((await page.locator(".said").innerText()).includes("There is no band yet"));
     assert.ok((await page.locator("#trend p.mark").innerText()).includes("Replayed runs"));
@@ -483,6 +486,7 @@ export async function historyTests() {
     await paperTests(browser, daemon, past);
     await runsTests(browser, daemon, past);
     await trendTests(browser, daemon, past);
+    await noValueTests(browser, daemon, past);
     await lateNoteTests(browser, daemon, past);
     await acceptTests(browser, daemon, past); // ends the daemon
     await tokenTests(browser);

@@ -1,7 +1,21 @@
-// A trend in Chromium where answers come late, out of order.
+// A trend in Chromium where answers come late, or without values.
 import assert from "node:assert/strict";
 import {open} from "./browser.mjs";
-import {test} from "./suite.mjs";
+import {changed} from "./states.mjs";
+import {plain, test} from "./suite.mjs";
+
+export async function noValueTests(browser, daemon, past) {
+  await test("a trend without any value has no chart to point at, and says of its newest point why", async () => {
+    const {page, done} = await open(browser);
+    await changed(page, /\/api\/v1\/trend\?/, (trend) => ({...trend, points: trend.points.map((point) => ({...point, median: null, min: null, max: null, band: null, outside: false, accepted: false, why: {...point.why, median: "no counters", band: "no value"}}))}));
+    await page.goto(`${daemon.url}/#view=trend&device=${past.device}&kernel=matmul_naive&state=cold`);
+    await page.locator(".trend-chart .empty").waitFor();
+    const said = await page.locator(".trend-detail").innerText();
+    assert.ok(plain(said).startsWith(`${past.days.after.at(-1)} UTC`) && said.includes("No value: no counters."), said);
+    assert.ok(!/NaN|undefined/.test(await page.locator("#trend").innerText()));
+    await done();
+  });
+}
 
 export async function lateNoteTests(browser, daemon, past) {
   await test("a note that comes when another run has been chosen is neither shown nor written to that run", async () => {

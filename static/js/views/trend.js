@@ -203,7 +203,7 @@ const named = (list, value) => list.find(([given]) => given === value)?.[1] ?? v
 function heading(trend, unit) {
   const of = quantity(trend.metric, unit?.kind);
   return element("h2", {class: "trend-title"}, bdi(unit?.title ?? trend.kernel), `, ${trend.state}: ${of.name}`, element("span", {class: "second"}, bdi(trend.device.name), `, ${trend.sizes} sizes, `,
-    element("span", {class: "on-paper"}, `${named(SUITES, trend.suite)}, ${trend.source === "any" ? "runs of every source" : `${named(SOURCES, trend.source === HISTORY_SOURCE ? "" : trend.source)} runs`}, `), element("span", {class: "device-id"}, bdi(trend.device.id))));
+    element("span", {class: "on-paper"}, `${named(SUITES, trend.suite)}, ${trend.source === "any" ? "runs of every source" : `runs ${named(SOURCES, trend.source === HISTORY_SOURCE ? "" : trend.source)}`}, `), element("span", {class: "device-id"}, bdi(trend.device.id))));
 }
 
 /** {nodes, draw}: the chart needs to stand on the page before it can be drawn to fit. */
@@ -227,7 +227,8 @@ function body(shell, trend, units, accept) {
     place.replaceChildren(chart ? chart.svg : empty("No value", element("p", {}, `No point has one: ${trend.points[0].why.median}.`)));
     const changes = (chart?.rules ?? []).flatMap((rule, i) => [i === 0 ? "Changes: on " : "; on ", unbroken(rule.x.toISOString().slice(0, 10)), ` (UTC) to ${rule.words}`]);
     rules.replaceChildren(...changes, changes.length === 0 ? "" : chart.shortened ? "; only the first day of each driver is marked." : ".");
-    chart?.chooseIndex(chosen, focused);
+    if (chart) chart.chooseIndex(chosen, focused);
+    else choose(chosen); // there is no chart to point at
   };
   const table = trendTable(shell, trend.points, of, (point) => {
     choose(trend.points.indexOf(point));
