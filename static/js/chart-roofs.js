@@ -51,11 +51,11 @@ function flatName(group, text, places, taken, attributes) {
   return null;
 }
 
-/** The first of several texts, from the longest to the shortest, for which there is a place; none where there is none for any: the ceilings stand beside the chart too. */
-const firstThatFits = (texts, put) => texts.reduce((boxes, text) => boxes ?? put(text), null) ?? [];
+/** The boxes of the first of several texts, from the longest to the shortest, for which there is a place; null where there is none for any: the ceilings stand beside the chart too. */
+const firstThatFits = (texts, put) => texts.reduce((boxes, text) => boxes ?? put(text), null);
 
-/** series: of the scene, each with its lines and the state of its ceilings. Names of roofs and ridges are drawn; returns the boxes that they and the roofs themselves cover. */
-export function roofNames(svg, series, level, dots, {px, py, size, margin}) {
+/** series: of the scene, each with its lines and the state of its ceilings; dots, joins: boxes of the points and of the lines between them. Names of roofs and ridges are drawn; returns the boxes that they and the roofs themselves cover. */
+export function roofNames(svg, series, level, {dots, joins}, {px, py, size, margin}) {
   const group = svg.appendChild(svgElement("g", {class: "roof-labels", "aria-hidden": "true"}));
   const pixels = (points) => points.map(([x, y]) => [px(x), py(y)]);
   const narrow = size.width < 500;
@@ -68,7 +68,7 @@ export function roofNames(svg, series, level, dots, {px, py, size, margin}) {
   for (const {run, index, roof, lines, ceilings} of series) {
     const attributes = {class: index === 0 ? null : "second"};
     const before = series.length > 1 ? `run ${run.id}: ` : "";
-    const keep = (boxes) => taken.push(...boxes);
+    const keep = (boxes) => taken.push(...(boxes ?? []));
     if (lines.compute.length > 0) {
       const [right, y] = [size.width - margin.right, py(roof.fma)];
       const left = Math.max(margin.left + 4, px(lines.compute[0][0]) + 4);
@@ -80,7 +80,8 @@ export function roofNames(svg, series, level, dots, {px, py, size, margin}) {
     if (lines.memory.length > 0) {
       const value = si(roof.copy, "B/s");
       const texts = [...(narrow ? [] : [`${before}${level.roofName} ${value}, ${ceilings}`]), `${before}${value}`, ...(before === "" ? [] : [before.slice(0, -2)])];
-      keep(firstThatFits(texts, (text) => slopeName(group, pixels(lines.memory), text, [...taken, ...(index > 0 ? roofBoxes : [])], attributes)));
+      const among = (others) => firstThatFits(texts, (text) => slopeName(group, pixels(lines.memory), text, [...taken, ...(index > 0 ? roofBoxes : []), ...others], attributes));
+      keep(among(joins) ?? among([]));
     }
     if (roof.ridge !== null) {
       const places = (text) => [8, 24, 40].flatMap((up) => {

@@ -168,7 +168,7 @@ export function roofline(view, second, width, choose) {
   const [px, py] = [svg.scale("x").apply, svg.scale("y").apply];
   const items = all.flatMap((series) => targets(series, px, py, size));
   const {dots, joins} = drawnBoxes(items);
-  const names = roofNames(svg, all.map((series, i) => ({...series, lines: lines[i], ceilings: ceilingState(series.state)})), levelOf(view.level), items.flatMap(({main}) => boxAt(main.x, main.y, 22, 22)).concat(dots), {px, py, size, margin: MARGIN});
+  const names = roofNames(svg, all.map((series, i) => ({...series, lines: lines[i], ceilings: ceilingState(series.state)})), levelOf(view.level), {dots: items.flatMap(({main}) => boxAt(main.x, main.y, 22, 22)).concat(dots), joins}, {px, py, size, margin: MARGIN});
   numbers(svg, items, [...dots, ...joins, ...names], size);
   const room = headroom(items, view.level, py);
   svg.append(room.group);

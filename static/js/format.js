@@ -105,7 +105,7 @@ const FLAGS = {
   throttled: "heat, power or a slowdown signal held the clocks down",
   time_derived: "the time follows from bytes, percentage and ceiling: it was not printed",
   unsettled: "a profiler counted the launch alone, not the lines that it left dirty",
-  writeback_unpaid: "left dirty lines in the cache, whose write to DRAM comes later",
+  writeback_unpaid: "left dirty lines in the cache, whose write to DRAM comes later: its percentage of the roof counts them, the DRAM rate in the advice does not",
 };
 
 /** A flag in words; one that this page does not know yet is shown by its name. */

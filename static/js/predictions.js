@@ -11,16 +11,16 @@ function result(item) {
 }
 
 /**
- * found: of GET /api/v1/runs/{id}/predictions; title(kernel): its name in words; narrow: the cache state stands below the kernel too, for a page that has no room for its column. Gives
- * the score in a sentence and the table in its region.
+ * found: of GET /api/v1/runs/{id}/predictions; title(kernel): its name in words. Below the kernel stands the cache state too, for a page that has no room for its column. Gives the
+ * score in a sentence and the table in its region.
  */
-export function predictionScores(found, title, {narrow = false} = {}) {
+export function predictionScores(found, title) {
   const words = (...children) => element("td", {class: "words"}, ...children);
-  const row = (item) => element("tr", {}, element("th", {scope: "row", dir: "auto"}, title(item.kernel), narrow ? element("span", {class: "narrow-state"}, item.state) : null), words(item.state), words(item.said), words(item.found ?? NONE),
+  const row = (item) => element("tr", {}, element("th", {scope: "row", dir: "auto"}, title(item.kernel), element("span", {class: "narrow-state"}, item.state)), words(item.state), words(item.said), words(item.found ?? NONE),
     element("td", {}, fixed(item.dram_per_ask, 4)), words(...result(item)));
   const left = found.predicted - found.scored;
   const furthest = found.most_wrong.length === 0 ? "" : ` Furthest off: ${found.most_wrong.map((kernel) => `“${title(kernel)}”`).join(" and ")}.`;
   return [element("p", {}, `${found.right} of ${found.scored} right${left > 0 ? `; ${left} could not be scored` : ""}.${furthest}`),
     scrolling("Table of predictions", element("table", {}, captionOf("DRAM over asked bytes; near is 0.85 to 1.15"),
-      element("thead", {}, element("tr", {}, ...HEADS.map((text) => element("th", {scope: "col", class: text === "DRAM/ask" ? null : "words"}, text)))), element("tbody", {}, ...found.items.map(row))))];
+      element("thead", {}, element("tr", {}, ...HEADS.map((text) => element("th", {scope: "col", class: text === "DRAM/ask" ? null : "words"}, text)))), element("tbody", {}, ...found.items.map(row))), {class: "scroll predictions"})];
 }

@@ -19,7 +19,7 @@ export function unsent(error, again, lost = null) {
   const box = problem(error);
   if (error.status === 0 && lost !== null) box.append(element("p", {}, lost));
   if (Number.isInteger(error.retryAfter)) box.append(element("p", {}, `The daemon asks to wait ${withUnit(error.retryAfter, "s")}.`));
-  if (error.status === 401 || error.status === 403) box.append(element("p", {}, "With a token that may submit, it is sent again; the token is kept until this tab is closed:"), tokenForm(again));
+  if (error.status === 401 || error.status === 403) box.append(element("p", {}, "Enter a token that may submit, and this is sent again. The token is kept until this tab is closed."), tokenForm(again));
   return box;
 }
 

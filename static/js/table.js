@@ -114,7 +114,7 @@ function reasons(run, state) {
       of.set(columns, [...(of.get(columns) ?? []), i + 1]);
     }
   }
-  return [...byReason].map(([why, of]) => `${NONE} in ${[...of].map(([columns, numbers]) => `${columns} of ${rowsInWords(numbers, run.kernels.length)}`).join("; ")}: ${why}.`);
+  return [...byReason].map(([why, of]) => `No ${[...of].map(([columns, numbers]) => `${columns} in ${rowsInWords(numbers, run.kernels.length)}`).join("; ")}: ${why}.`);
 }
 
 const STATE_NOTES = {

@@ -273,7 +273,7 @@ async function checkTable(page, points) {
     assert.equal(row.kind.split(" ")[0], `kind-${kindOf(point)}`);
     assert.deepEqual([shown["day (UTC)"], shown.driver, shown.CUDA, shown.runs], [point.day, point.driver, point.cuda, String(point.runs)]);
     same(shown.median, point.median);
-    if (point.min !== point.max) sameRange(shown["least to most"], point.min, point.max);
+    if (point.min !== point.max) sameRange(shown["least to greatest"], point.min, point.max);
     if (point.band === null) assert.equal(shown["band before it"], "–");
     else sameRange(shown["band before it"], point.band.low, point.band.high);
     if (point.band) assert.equal(Number(shown["against its middle"].replace("−", "-").replace("\u00a0%", "")).toFixed(2), (100 * (point.median / point.band.median - 1)).toFixed(2).replace("-0.00", "0.00"));

@@ -1,7 +1,7 @@
 // What a run says besides its figures: checks, ceilings, environment, telemetry, where an import came from, the job's transcript.
 import * as api from "../api.js";
 import {element} from "../dom.js";
-import {NONE, ceilingName, clockReason, fixed, flag, percent, si, withUnit} from "../format.js";
+import {NONE, ceilingName, clockReason, fixed, flag, percent, sentence, si, withUnit} from "../format.js";
 import {button, captionOf, definitions, download, scrolling} from "../parts.js";
 import {predictionScores} from "../predictions.js";
 import {refused} from "../refused.js";
@@ -28,7 +28,7 @@ export function checks(run) {
   const word = (c) => (c.passed === true ? "passed" : c.passed === false ? "failed" : "not made");
   const count = (w) => run.checks.filter((c) => word(c) === w).length;
   const item = (c) => element("li", {class: word(c).replace(" ", "-")}, element("strong", {}, `${word(c)}: `), `${c.title}. `,
-    element("span", {class: "reason"}, c.passed === null ? c.why?.passed ?? "" : c.detail));
+    element("span", {class: "reason"}, sentence(c.passed === null ? c.why?.passed ?? "not said" : c.detail)));
   const bad = run.checks.filter((c) => c.passed !== true);
   const good = run.checks.filter((c) => c.passed === true);
   if (run.checks.length === 0) return section("checks", "Checks", element("p", {}, "This run has no checks: it was not measured by this service."));

@@ -57,7 +57,7 @@ const shapeOf = (name, path) => svgElement("path", {class: name, d: path});
 export const key = (change) => [
   [sample(svgElement("rect", {class: "same-band", x: "0", y: "0", width: "24", height: "14"})), `under ±${(100 * change).toFixed(0)}\u00a0%: no change`],
   [sample(shapeOf("range", "M2,2V12M2,7H22M22,2V12"), svgElement("path", {class: "at", d: SHAPES.circle, transform: "translate(12,7)"})), "the change and the interval that it lies in"],
-  [sample(shapeOf("spread base", "M2,7H22")), "middle half of base's runs"],
+  [sample(shapeOf("spread base", "M2,7H22")), "middle half of base's runs, above"],
   [sample(shapeOf("spread head", "M2,7H22")), "of head's"],
 ];
 

@@ -74,22 +74,22 @@ function runLinks(shell, ids) {
   return ids.flatMap((id, i) => [i === 0 ? "" : " ", element("a", {href: shell.link("run", {run: id})}, id)]);
 }
 
-/** Of what these runs are: run is one of them, or null. */
-function ofWhat(run, source) {
+/** Of what these runs are: run is one of them, or null. alone: the others may be of something else. */
+function ofWhat(run, source, alone) {
   if (run === null) return null;
   const suite = SUITES.find(([given]) => given === run.suite)?.[1] ?? run.suite;
-  return element("p", {class: "second"}, bdi(run.device.name), element("span", {class: "on-paper"}, " ", bdi(run.device.id)), `, ${suite}, ${run.sizes} sizes`, source === "measured" ? ", measured here" : "");
+  return element("p", {class: "second"}, alone ? `run ${run.id}: ` : "", bdi(run.device.name), element("span", {class: "on-paper"}, " ", bdi(run.device.id)), `, ${suite}, ${run.sizes} sizes`, source === "measured" ? ", measured here" : "");
 }
 
-function one(shell, name, side, source, run) {
+function one(shell, name, side, source, run, comparable) {
   const left = side.left_out.length === 0 ? null : element("div", {class: "left-out"}, element("p", {}, element("strong", {}, `Left out: ${side.left_out.length}`)),
     element("ul", {}, ...side.left_out.map(({id, reason}) => element("li", {}, element("a", {href: shell.link("run", {run: id})}, `run ${id}`), ": ", reason))));
   const count = element("strong", {}, side.runs.length === 1 ? "1 run" : `${side.runs.length} runs`);
   const older = side.older ? element("span", {class: "hint"}, ", the newest") : "";
   const runs = side.runs.length > FOLDED ? element("details", {}, element("summary", {}, count, older), element("p", {}, ...runLinks(shell, side.runs))) : element("p", {}, count, older, side.runs.length > 0 ? ": " : "", ...runLinks(shell, side.runs));
   const drivers = side.drivers === null ? element("p", {class: "second"}, `no driver: ${side.why.drivers}`) : side.label.startsWith("run:") ? element("p", {class: "second"}, "driver ", bdi(side.drivers)) : null;
-  return element("section", {class: "side-card", "data-side": name}, element("h3", {}, name === "base" ? "Base" : "Head", ": ", bdi(sideWords(side.label)), source === null ? "" : " ", source === null ? null : shortMark({source, recorded_at: null})), ofWhat(run, source), drivers, runs, left);
+  return element("section", {class: "side-card", "data-side": name}, element("h3", {}, name === "base" ? "Base" : "Head", ": ", bdi(sideWords(side.label)), source === null ? "" : " ", source === null ? null : shortMark({source, recorded_at: null})), ofWhat(run, source, !comparable && side.runs.length > 1), drivers, runs, left);
 }
 
 /** Which runs stood for each side, and what was left out, with its reason. sources: {base, head}, of the runs of each, or null; runs: {base, head}, one of each, or null. */
-export const sides = (shell, answer, sources, runs) => element("div", {class: "sides"}, ...["base", "head"].map((name) => one(shell, name, answer[name], sources[name], runs[name])));
+export const sides = (shell, answer, sources, runs) => element("div", {class: "sides"}, ...["base", "head"].map((name) => one(shell, name, answer[name], sources[name], runs[name], answer.comparable)));

@@ -47,10 +47,11 @@ function marks(points, roof, domain, size) {
     line(lines.compute, {stroke: "var(--roof)", strokeWidth: 2.5}),
     ...moved.map((p) => line(along(p.before.intensity, p.intensity, roof), {stroke: "var(--triangle)", strokeWidth: 5, strokeOpacity: 0.75})),
     link(held, {x1: "intensity", y1: "rate", x2: "intensity", y2: "attainable", stroke: "var(--join)", strokeWidth: 1.5, strokeDasharray: "2 3"}),
-    dot(moved.map((p) => p.before), {x: "intensity", y: "attainable", r: 4.5, fill: "var(--page)", stroke: "var(--triangle)", strokeWidth: 2}),
-    dot(held, {x: "intensity", y: "rate", r: 6, symbol: "diamond", fill: "var(--text)", stroke: "var(--page)", strokeWidth: 1}), // below a point, which it may lie on
     dot(on("memory"), {x: "intensity", y: "attainable", r: 5.5, symbol: "circle", fill: "var(--circle)", stroke: "var(--page)", strokeWidth: 1}),
     dot(on("compute"), {x: "intensity", y: "attainable", r: 5.5, symbol: "square", fill: "var(--square)", stroke: "var(--page)", strokeWidth: 1}),
+    // over the points, on which they may lie, and hollow, so that those still show
+    dot(moved.map((p) => p.before), {x: "intensity", y: "attainable", r: 8, fill: "none", stroke: "var(--triangle)", strokeWidth: 2}),
+    dot(held, {x: "intensity", y: "rate", r: 8, symbol: "diamond", fill: "none", stroke: "var(--text)", strokeWidth: 2}),
   ];
 }
 

@@ -1,7 +1,7 @@
 // The explorer: where a kernel stands under a roof, from its flop and bytes, and what that says about the work to be done.
 import {get, run as getRun} from "../api.js";
 import {element} from "../dom.js";
-import {NONE, intensity, ratio, sentence as asSentence, si} from "../format.js";
+import {NONE, flag, intensity, ratio, sentence as asSentence, si} from "../format.js";
 import {ceiling} from "../model.js";
 import {reasonsInWords} from "../outcome.js";
 import {bdi, button, captionOf, figure, longMark, notice, replaceIn, scrolling} from "../parts.js";
@@ -87,7 +87,8 @@ function measured(state, run, take) {
   const matters = [time === null ? "its time is not known" : `${si(time, "s")} a launch`];
   if (of.dram_per_ask !== null) matters.push(`DRAM/ask ${of.dram_per_ask.toFixed(4)}`);
   if (of.percent_of_roof !== null) matters.push(`${percent(of.percent_of_roof)} of its own roof`);
-  return notice("info", element("p", {}, element("strong", {}, `Run ${run.id} measured it, ${run.sizes} sizes, ${state.cache}: `), `${matters.join(", ")}. ${says}`),
+  const unpaid = of.flags.includes("writeback_unpaid") && of.percent_of_roof !== null ? ` It ${flag("writeback_unpaid")}.` : "";
+  return notice("info", element("p", {}, element("strong", {}, `Run ${run.id} measured it, ${run.sizes} sizes, ${state.cache}: `), `${matters.join(", ")}. ${says}${unpaid}`),
     time === null ? null : element("p", {class: "buttons"}, button("Place it as counted, with that time", () => take(time))));
 }
 

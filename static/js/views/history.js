@@ -51,7 +51,7 @@ function markForeign(answer, answers) {
 async function nothing(shell, state, answer) {
   if (!await anyRun(shell.signal)) return [nothingYet(shell)];
   const days = ["No good run from ", unbroken(answer.since), ", before ", unbroken(answer.until), " (UTC). "];
-  const words = state.source === "" ? "Replayed runs are no history; they are shown when they are asked for." : "Choose other days, another device or another source.";
+  const words = state.source === "" ? "Replayed runs are left out unless they are asked for." : "Choose other days, another device or another source.";
   const links = [state.source === "any" ? null : element("a", {href: shell.link("history", {...state, source: "any"})}, "Show replayed runs too"), element("a", {href: shell.link("runs")}, "Show the list of runs")].filter(Boolean);
   return [empty("No run in this span", element("p", {}, ...days, element("span", {class: "on-screen"}, words)), ...links.map((a) => element("p", {class: "on-screen"}, a)))];
 }

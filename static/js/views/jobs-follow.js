@@ -89,7 +89,7 @@ async function doneParts(job, titles, shell) {
   return [notice("good", element("p", {}, "Done: ", runLink(shell, run)), element("p", {}, `${found}.`)), ...shortcomings(run),
     element("p", {class: "buttons"}, element("a", {class: "button", href: shell.link("run", {run: run.id})}, "Show the roofline")),
     disclosure(`Table of run ${run.id} as text, ${cache} cache`, `/api/v1/runs/${encodeURIComponent(run.id)}/table?state=${cache}`, "It has no rows.", shell.signal),
-    said ? element("section", {class: "predictions"}, element("h3", {}, "Predictions"), ...predictionScores(said, (kernel) => titles.get(kernel) ?? kernel, {narrow: true})) : null].filter(Boolean);
+    said ? element("section", {class: "predictions"}, element("h3", {}, "Predictions"), ...predictionScores(said, (kernel) => titles.get(kernel) ?? kernel)) : null].filter(Boolean);
 }
 
 function badParts(job, anew) {

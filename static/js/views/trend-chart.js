@@ -18,7 +18,7 @@ export const SHAPES = {
   better: {symbol: "diamond", fill: "var(--page)", stroke: "var(--good)", r: 7.5, words: "outside of its band, better"},
   outside: {symbol: "diamond", fill: "var(--page)", stroke: "var(--text)", r: 7.5, words: "outside of its band"},
   none: {symbol: "circle", fill: "var(--page)", stroke: "var(--ask)", r: 4, words: "no band yet"},
-  accepted: {symbol: "square", fill: "var(--second)", stroke: "var(--page)", r: 6, words: "accepted change, from whose line on the baseline begins anew"},
+  accepted: {symbol: "square", fill: "var(--second)", stroke: "var(--page)", r: 6, words: "accepted change: the baseline begins anew at its line"},
 };
 
 /** Which of the shapes a point has. */

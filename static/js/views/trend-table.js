@@ -5,6 +5,8 @@ import {bdi, captionOf, scrolling} from "../parts.js";
 import {SHAPES, shapeOf} from "./trend-chart.js";
 import {change, direction, exact, kindOf, range, verdict} from "./trend-words.js";
 
+const FOLDED = 30; // rows that stand there without a box of their own to scroll
+
 const known = (point, member) => (point[member] === null ? element("span", {title: point.why[member]}, "unknown") : bdi(point[member]));
 
 function row(shell, point, of, chosen) {
@@ -24,11 +26,11 @@ function row(shell, point, of, chosen) {
 }
 
 export function trendTable(shell, points, of, chosen) {
-  const names = [["day (UTC)", "words"], ["verdict", "words"], ["median", null], ["least to most", null], ["band before it", null], ["against its middle", null], ["runs", null], ["driver", "words"], ["CUDA", "words"], ["newest run", "words"]];
+  const names = [["day (UTC)", "words"], ["verdict", "words"], ["median", null], ["least to greatest", null], ["band before it", null], ["against its middle", null], ["runs", null], ["driver", "words"], ["CUDA", "words"], ["newest run", "words"]];
   const head = element("tr", {}, ...names.map(([name, kind]) => element("th", {scope: "col", class: kind}, name)));
   const table = element("table", {class: "trend-table"}, captionOf(`${of.name}; each point is the good runs of one day under one driver and CUDA version`), element("thead", {}, head),
     element("tbody", {}, ...[...points].reverse().map((point) => row(shell, point, of, chosen))));
-  return scrolling("Points of the trend", table, {class: "scroll tall"});
+  return scrolling("Points of the trend", table, points.length > FOLDED ? {class: "scroll tall"} : {});
 }
 
 /** What each shape means; of those outside of a band, the ones that are there. */
@@ -36,6 +38,6 @@ export function trendKey(shape, points, of) {
   const outside = new Set(points.filter((point) => kindOf(point) === "outside").map((point) => shapeOf(point, of)));
   const kinds = Object.entries(SHAPES).filter(([kind, {symbol}]) => symbol !== "diamond" || outside.has(kind));
   return element("figcaption", {class: "key"}, ...kinds.map(([kind, {words}]) => element("span", {class: "sample"}, shape(kind), words)),
-    element("span", {class: "sample"}, shape("band"), "band: median ± 3 scaled MAD of the baseline runs before"), element("span", {class: "sample"}, shape("spread"), "least to most of the day"),
+    element("span", {class: "sample"}, shape("band"), "band: median ± 3 scaled MAD of the baseline runs before"), element("span", {class: "sample"}, shape("spread"), "least to greatest of the day"),
     element("span", {class: "sample"}, shape("rule"), "change of driver or CUDA"), element("p", {class: "hint axis-note"}, "The axis does not begin at zero."));
 }

@@ -87,7 +87,7 @@ function summary(trend, of) {
   const days = first === last ? ["on ", unbroken(first)] : [unbroken(first), " to ", unbroken(last)];
   const parts = [];
   if (trend.points.some((point) => point.band !== null)) parts.push(count("outside") === 0 ? "None is outside of its band." : `${count("outside")} outside of ${count("outside") === 1 ? "its" : "their"} band.`);
-  if (count("accepted") > 0) parts.push(`${count("accepted")} accepted.`);
+  if (count("accepted") > 0) parts.push(`${count("accepted")} ${count("accepted") === 1 ? "is an accepted change" : "are accepted changes"}.`);
   const without = trend.points.filter((point) => point.band === null && point.median !== null);
   if (without.length === trend.points.length) parts.push(`There is no band yet: ${without.at(-1).why.band}.`);
   else if (without.length > 0) parts.push(`${without.length} without a band, for want of baseline runs.`);
@@ -98,7 +98,7 @@ function summary(trend, of) {
 function detail(shell, point, of, accept) {
   const facts = definitions([
     ["median", exact(point.median, of)],
-    ["least to most", point.median === null ? null : point.min === point.max ? "one value" : range(point.min, point.max, of)],
+    ["least to greatest", point.median === null ? null : point.min === point.max ? "one value" : range(point.min, point.max, of)],
     ["runs", `${point.used === point.runs ? point.runs : `${point.used} of ${point.runs} used`}${point.foreign === null ? "" : `, ${point.foreign}`}`],
     ["driver", point.driver === null ? point.why.driver : bdi(point.driver)],
     ["CUDA", point.cuda === null ? point.why.cuda : bdi(point.cuda)],
@@ -114,7 +114,7 @@ function detail(shell, point, of, accept) {
 function nothing(shell, state, trend, unit) {
   const words = state.source === "" ? "Replayed runs are left out unless they are asked for." : "Choose another row, cache state, device or other days.";
   return [heading(trend, unit), empty("No point in this trend", element("p", {}, "No good run of ", bdi(unit?.title ?? trend.kernel), `, ${trend.state}, ${trend.sizes} sizes, between `, unbroken(trend.since), " and ", unbroken(trend.until), `${NBSP}(UTC). ${words}`),
-    state.source === "" ? element("p", {}, element("a", {href: shell.link("trend", {...state, source: "any"})}, "Show replayed runs too")) : null)];
+    state.source === "" ? element("p", {class: "on-screen"}, element("a", {href: shell.link("trend", {...state, source: "any"})}, "Show replayed runs too")) : null)];
 }
 
 export async function show(root, params, shell) {
