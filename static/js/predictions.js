@@ -22,5 +22,5 @@ export function predictionScores(found, title) {
   const furthest = found.most_wrong.length === 0 ? "" : ` Furthest off: ${found.most_wrong.map((kernel) => `“${title(kernel)}”`).join(" and ")}.`;
   return [element("p", {}, `${found.right} of ${found.scored} right${left > 0 ? `; ${left} could not be scored` : ""}.${furthest}`),
     scrolling("Table of predictions", element("table", {}, captionOf("DRAM over asked bytes; near is 0.85 to 1.15"),
-      element("thead", {}, element("tr", {}, ...HEADS.map((text) => element("th", {scope: "col", class: text === "DRAM/ask" ? null : "words"}, text)))), element("tbody", {}, ...found.items.map(row))), {class: "scroll predictions"})];
+      element("thead", {}, element("tr", {}, ...HEADS.map((text) => element("th", {scope: "col", class: text === "DRAM/ask" ? null : "words"}, text)))), element("tbody", {}, ...found.items.map(row))), {class: "scroll predicted"})];
 }
