@@ -134,7 +134,7 @@ async function placing(browser, daemon, document) {
     await Promise.all([page.waitForResponse(/\/api\/v1\/runs\/\d+$/), late.continue()]);
     await page.evaluate(() => new Promise((drawn) => { requestAnimationFrame(() => requestAnimationFrame(drawn)); }));
     assert.equal(await page.locator("#explorer p.mark").count(), 0);
-    assert.match(await text(page, ".sentence"), /the roof typed in/);
+    assert.match(await text(page, ".sentence"), /the typed-in roof/);
     await done();
   });
   await test("warm and cold are the run's two roofs; typed figures give the teaching's card", async () => {

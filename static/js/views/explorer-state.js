@@ -134,7 +134,7 @@ export function roofOf(state, run) {
   if (state.typed) {
     const [bandwidth, peak] = [read(state.bandwidth, KINDS.bandwidth), read(state.peak, KINDS.peak)];
     if (bandwidth.error || peak.error) return {errors: {bandwidth: bandwidth.error, peak: peak.error}};
-    return {bandwidth: bandwidth.value, peak: peak.value, name: "the typed-in roof,"};
+    return {bandwidth: bandwidth.value, peak: peak.value, name: "the typed-in roof"};
   }
   if (run === null) return {errors: {run: "No run has been chosen."}};
   const [copy, fma] = [ceiling(run, "dram_copy", state.cache), ceiling(run, "fp32_fma", "warm")];
