@@ -3,7 +3,7 @@ import {element} from "./dom.js";
 import {NONE, fixed} from "./format.js";
 import {captionOf, chip, scrolling} from "./parts.js";
 
-const HEADS = ["kernel", "cache", "predicted", "found", "DRAM/ask", "result"];
+const HEADS = ["kernel", "cache", "said", "found", "DRAM/ask", "result"];
 
 function result(item) {
   if (item.right !== null) return [item.right ? chip("right", "good") : chip("wrong", "bad")];
@@ -21,6 +21,6 @@ export function predictionScores(found, title) {
   const left = found.predicted - found.scored;
   const furthest = found.most_wrong.length === 0 ? "" : ` Furthest off: ${found.most_wrong.map((kernel) => `“${title(kernel)}”`).join(" and ")}.`;
   return [element("p", {}, `${found.right} of ${found.scored} right${left > 0 ? `; ${left} could not be scored` : ""}.${furthest}`),
-    scrolling("Table of predictions", element("table", {}, captionOf("DRAM over asked bytes; near is 0.85 to 1.15"),
+    scrolling("Table of predictions", element("table", {}, captionOf("DRAM over asked bytes; near is 0.85\u00a0to\u00a01.15"),
       element("thead", {}, element("tr", {}, ...HEADS.map((text) => element("th", {scope: "col", class: text === "DRAM/ask" ? null : "words"}, text)))), element("tbody", {}, ...found.items.map(row))), {class: "scroll predicted"})];
 }
