@@ -17,6 +17,9 @@ export function statesOf(run) {
   return STATES.filter((state) => run.kernels.some((row) => row[state]));
 }
 
+/** What the run calls a kernel; the id where it has no row of it. */
+export const kernelTitle = (run, id) => run.kernels.find((row) => row.kernel === id)?.title ?? id;
+
 export function ceiling(run, name, state) {
   return run.ceilings.find((c) => c.name === name && c.state === state) ?? null;
 }

@@ -2,7 +2,7 @@
 import * as api from "../api.js";
 import {checkbox, field} from "../controls.js";
 import {element} from "../dom.js";
-import {STATES} from "../model.js";
+import {STATES, kernelTitle} from "../model.js";
 import {bdi, button, moment, notice} from "../parts.js";
 import {refused} from "../refused.js";
 import {section} from "./report.js";
@@ -12,9 +12,8 @@ const rowId = (a) => JSON.stringify([a.kernel, a.state]);
 
 function acceptedList(run, accepted) {
   if (accepted.length === 0) return null;
-  const title = (id) => run.kernels.find((row) => row.kernel === id)?.title ?? id;
   return element("div", {}, element("h3", {}, "Accepted changes"), element("p", {class: "reason"}, "From this run on these rows are what their trend is held against."),
-    element("ul", {class: "plain"}, ...accepted.map((a) => element("li", {dir: "auto"}, `${title(a.kernel)}, ${a.state}`))));
+    element("ul", {class: "plain"}, ...accepted.map((a) => element("li", {dir: "auto"}, `${kernelTitle(run, a.kernel)}, ${a.state}`))));
 }
 
 /** Checkboxes for every row of the run, and for what is accepted already and is no row. */

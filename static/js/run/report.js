@@ -2,6 +2,7 @@
 import * as api from "../api.js";
 import {element} from "../dom.js";
 import {NONE, ceilingName, clockReason, fixed, flag, percent, sentence, si, withUnit} from "../format.js";
+import {kernelTitle} from "../model.js";
 import {button, captionOf, definitions, download, scrolling} from "../parts.js";
 import {predictionScores} from "../predictions.js";
 import {refused} from "../refused.js";
@@ -170,8 +171,7 @@ export function transcript(run, shell) {
 /** How the job's predictions came out; null when there are none. */
 export function predictions(run, found) {
   if (!found || found.predicted === 0) return null;
-  const title = (id) => run.kernels.find((row) => row.kernel === id)?.title ?? id;
-  return section("predictions", "Predictions", ...predictionScores(found, title), element("p", {class: "reason"}, "Said before the measurement, scored after it."));
+  return section("predictions", "Predictions", ...predictionScores(found, (id) => kernelTitle(run, id)), element("p", {class: "reason"}, "Said before the measurement, scored after it."));
 }
 
 /** The run as data. The page asks for it itself: a plain link would go without the token. */
