@@ -65,96 +65,118 @@ function rowOf(id, {names, all, shell, choose, runs}) {
   }};
 }
 
-/**
- * state: only jobs in it, or "". names: device names by id; all: how many kernels the suite has; choose(id): a job is to be shown. Returns {box, read(), anyOpen(), mark(id)};
- * read throws ApiError.
- */
-export function jobList(state, context) {
+/** The rows of the jobs that are listed, newest first, in their table; context as of jobList, with runs. */
+function jobRows(context) {
   const rows = new Map(); // id -> {row, show, job}
   const body = element("tbody", {role: "rowgroup"});
   const heads = ["job", "state", "run or error", "measures", "GPU", "sent by", "sent"];
   const table = scrolling("Jobs", element("table", {role: "table", "aria-label": "Jobs, newest first"}, element("thead", {role: "rowgroup"}, element("tr", {role: "row"}, ...heads.map((text) => element("th", {role: "columnheader", scope: "col", class: "words"}, text)))), body));
-  const more = element("div", {});
-  const none = empty(state === "" ? "No job yet" : `No ${state} job`, element("p", {}, state === "" ? "Start a verification with the form; it shows up here." : "Choose another state to see other jobs."));
-  const box = element("div", {class: "job-list"}, table, none, more);
   let chosen = null;
 
-  const page = (cursor, limit = PAGE) => get(address("/api/v1/jobs", {state, limit, cursor}), {signal: context.shell.signal});
-  const runs = sources(context.shell.signal);
-  const put = (items) => {
-    for (const job of items) {
-      if (!rows.has(job.id)) rows.set(job.id, rowOf(job.id, {...context, runs}));
-      const row = rows.get(job.id);
-      row.job = job;
-      row.show(job);
-      row.row.classList.toggle("is-chosen", job.id === chosen);
-    }
-  };
   const order = () => {
     [...rows.keys()].sort(newest).forEach((id, i) => {
       const {row} = rows.get(id);
       if (body.children[i] !== row) body.insertBefore(row, body.children[i] ?? null);
     });
-    none.hidden = rows.size > 0;
-    table.hidden = rows.size === 0;
-  };
-  const drop = (gone) => {
-    for (const [id, {row}] of rows) {
-      if (!gone(BigInt(id))) continue;
-      rows.delete(id);
-      row.remove();
-    }
-  };
-  const pages = (next) => {
-    const after = pager(next, async (cursor) => {
-      const answer = await page(cursor);
-      await runs.read(answer.items);
-      put(answer.items);
-      order();
-      return answer.next;
-    });
-    const focused = more.contains(document.activeElement);
-    more.replaceChildren(...[after].filter(Boolean));
-    if (focused && after) after.querySelector("button").focus({preventScroll: true});
-    else if (focused) upToHeading(more);
-  };
-  /** The list as it is now from its newest job to the oldest row that may change yet: an open job may, an ended one stays as it is; a list of one state may get and lose jobs anywhere. */
-  const current = async () => {
-    const live = [...rows].filter(([, {job}]) => state !== "" || isOpen(job)).map(([id]) => BigInt(id));
-    const down = live.reduce((least, id) => (id < least ? id : least), live[0] ?? null);
-    const limit = Math.min(ANSWER_MOST, Math.max(PAGE, [...rows.keys()].filter((id) => down !== null && BigInt(id) >= down).length));
-    const first = await page(null, limit);
-    const all = {items: [...first.items], next: first.next, whole: true};
-    for (let answers = 1; all.next !== null && down !== null && BigInt(all.items.at(-1).id) > down; answers++) {
-      if (answers === ANSWERS_MOST) return {...first, whole: false};
-      const answer = await page(all.next, limit);
-      all.items.push(...answer.items);
-      all.next = answer.next;
-    }
-    return all;
-  };
-  /** What is no longer in the list, of the ids that were read, has left this state. Where nothing of it stands here yet, what is older begins anew. */
-  const read = async () => {
-    const {items, next, whole} = await current();
-    await runs.read(items);
-    const ids = new Set(items.map((job) => BigInt(job.id)));
-    const oldest = next === null ? 0n : BigInt(items.at(-1).id);
-    const fresh = !whole || !items.some((job) => rows.has(job.id));
-    drop((id) => !ids.has(id) && (fresh || id >= oldest));
-    const older = [...rows.keys()].some((id) => BigInt(id) < oldest);
-    put(items);
-    order();
-    if (!older && (fresh || next === null || !more.hasChildNodes())) pages(next);
   };
   return {
-    box,
-    /** Reads the list as it is now. */
-    read,
-    anyOpen: () => [...rows.values()].some(({job}) => isOpen(job)),
+    table,
+    jobs: () => [...rows.values()].map(({job}) => job),
+    /** Shows the jobs as they are now: those that have a row in it, others in a new one. */
+    put(jobs) {
+      for (const job of jobs) {
+        if (!rows.has(job.id)) rows.set(job.id, rowOf(job.id, context));
+        const row = rows.get(job.id);
+        row.job = job;
+        row.show(job);
+        row.row.classList.toggle("is-chosen", job.id === chosen);
+      }
+      order();
+    },
+    drop(gone) {
+      for (const [id, {row}] of rows) {
+        if (!gone(BigInt(id))) continue;
+        rows.delete(id);
+        row.remove();
+      }
+    },
     mark(id) {
       chosen = id;
       for (const [other, {row}] of rows) row.classList.toggle("is-chosen", other === id);
     },
+  };
+}
+
+/** The place of the button for older jobs, below the list. load as for pager. */
+function olderJobs(load) {
+  const box = element("div", {});
+  return {box, hasButton: () => box.hasChildNodes(), offer(next) {
+    const after = pager(next, load);
+    const focused = box.contains(document.activeElement);
+    box.replaceChildren(...[after].filter(Boolean));
+    if (focused && after) after.querySelector("button").focus({preventScroll: true});
+    else if (focused) upToHeading(box);
+  }};
+}
+
+/**
+ * The list as it is now from its newest job to the oldest of the listed ones that may change yet: an open job may, an ended one stays as it is; a list of one state may get and lose jobs anywhere.
+ * page(cursor, limit) reads one answer. Gives {items, next, whole}: whole is false where so much is new that the reading did not come down to that job, and items are then the newest alone.
+ */
+async function current(page, listed, state) {
+  const live = listed.filter((job) => state !== "" || isOpen(job)).map(({id}) => BigInt(id));
+  const down = live.reduce((least, id) => (id < least ? id : least), live[0] ?? null);
+  const limit = Math.min(ANSWER_MOST, Math.max(PAGE, listed.filter(({id}) => down !== null && BigInt(id) >= down).length));
+  const first = await page(null, limit);
+  const all = {items: [...first.items], next: first.next, whole: true};
+  for (let answers = 1; all.next !== null && down !== null && BigInt(all.items.at(-1).id) > down; answers++) {
+    if (answers === ANSWERS_MOST) return {...first, whole: false};
+    const answer = await page(all.next, limit);
+    all.items.push(...answer.items);
+    all.next = answer.next;
+  }
+  return all;
+}
+
+/**
+ * state: only jobs in it, or "". names: device names by id; all: how many kernels the suite has; choose(id): a job is to be shown. Returns {box, read(), anyOpen(), mark(id)};
+ * read throws ApiError.
+ */
+export function jobList(state, context) {
+  const {signal} = context.shell;
+  const runs = sources(signal);
+  const rows = jobRows({...context, runs});
+  const none = empty(state === "" ? "No job yet" : `No ${state} job`, element("p", {}, state === "" ? "Start a verification with the form; it shows up here." : "Choose another state to see other jobs."));
+  const page = (cursor, limit = PAGE) => get(address("/api/v1/jobs", {state, limit, cursor}), {signal});
+  const show = (jobs) => {
+    rows.put(jobs);
+    const any = rows.jobs().length > 0;
+    none.hidden = any;
+    rows.table.hidden = !any;
+  };
+  const older = olderJobs(async (cursor) => {
+    const {items, next} = await page(cursor);
+    await runs.read(items);
+    show(items);
+    return next;
+  });
+  return {
+    box: element("div", {class: "job-list"}, rows.table, none, older.box),
+    /** Reads the list as it is now. What is no longer in it, of the ids that were read, has left this state. Where nothing of it stands here yet, what is older begins anew. */
+    async read() {
+      const {items, next, whole} = await current(page, rows.jobs(), state);
+      await runs.read(items);
+      const ids = new Set(items.map((job) => BigInt(job.id)));
+      const oldest = next === null ? 0n : BigInt(items.at(-1).id);
+      const listed = new Set(rows.jobs().map((job) => job.id));
+      const fresh = !whole || !items.some((job) => listed.has(job.id));
+      rows.drop((id) => !ids.has(id) && (fresh || id >= oldest));
+      const goesOn = rows.jobs().some((job) => BigInt(job.id) < oldest);
+      show(items);
+      if (!goesOn && (fresh || next === null || !older.hasButton())) older.offer(next);
+    },
+    anyOpen: () => rows.jobs().some(isOpen),
+    mark: rows.mark,
   };
 }
 
