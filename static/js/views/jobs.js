@@ -54,75 +54,99 @@ function readinessNotice(known, signal, ready) {
 /** The heading of the list: on paper, where the chooser is not, it alone says which jobs these are. */
 const titleOf = (state) => (state === "" ? "All jobs" : `${state[0].toUpperCase()}${state.slice(1)} jobs`);
 
-export async function show(root, params, shell) {
-  const known = await facts(shell.signal);
-  const titles = new Map(known.kernels.map((unit) => [unit.id, unit.title]));
-  const [panel, listPlace, formPlace] = [element("div", {class: "job-side"}), element("div", {}), element("div", {class: "form-side"})];
-  const denied = element("div", {}); // a token that was taken back while the view stood
-  let followed = null;
-  let list = null;
-  let ticks = 0;
+/** The form in its place. started(job): it has sent one. Gives {box, build(), anew(job)}: anew fills it in with what a job asked for. */
+function formSide(known, shell, started) {
+  const box = element("div", {class: "form-side"});
+  const build = () => box.replaceChildren(jobForm({...known, shell, started}));
+  return {box, build, anew(job) {
+    fill(draftOf(job, known.kernels.map((unit) => unit.id)));
+    build();
+    box.querySelector("h2").focus();
+  }};
+}
 
-  const again = () => { ticks = 0; }; // the list is read at the next tick: one of its jobs has changed
+/**
+ * The job that is followed, if one is. titles: kernel titles by id; chosen(id): it is another one now; anew(job) and changed(): as for follow.
+ * Gives {box, choose(id, focus), id(), isOpen(), read()}: read throws ApiError.
+ */
+function followedSide(known, titles, shell, {chosen, anew, changed}) {
+  const box = element("div", {class: "job-side"});
+  let followed = null;
   const choose = async (id, focus = true) => {
-    const mine = follow(id, {names: known.names, titles, shell, anew, changed: again});
+    const mine = follow(id, {names: known.names, titles, shell, anew, changed});
     followed = mine;
-    shell.setParameter("job", id);
-    list?.mark(id);
-    panel.replaceChildren(mine.box);
+    chosen(id);
+    box.replaceChildren(mine.box);
     if (focus) mine.title.focus();
-    await readFollowed(mine).catch(() => {}); // told in its box; the next tick reads it again
+    await read(mine).catch(() => {}); // told in its box; the next tick reads it again
   };
-  const readFollowed = async (mine) => {
+  const read = async (mine) => {
     try {
       await mine.tick();
     } catch (error) {
       if (error.status !== 404) throw error;
       if (followed !== mine) return;
       followed = null;
-      panel.replaceChildren(element("h2", {}, `Job ${mine.id}`), refused(error, () => choose(mine.id)));
+      box.replaceChildren(element("h2", {}, `Job ${mine.id}`), refused(error, () => choose(mine.id)));
     }
   };
-  const build = () => formPlace.replaceChildren(jobForm({...known, shell, started: (job) => {
-    again();
-    choose(job.id);
-  }}));
-  const anew = (job) => {
-    fill(draftOf(job, known.kernels.map((unit) => unit.id)));
-    build();
-    formPlace.querySelector("h2").focus();
-  };
-  const context = {names: known.names, all: titles.size, shell, choose};
-  let state = STATES.includes(params.get("state")) ? params.get("state") : "";
+  return {box, choose, id: () => followed?.id ?? null, isOpen: () => followed?.isOpen() ?? false, async read() { if (followed) await read(followed); }};
+}
+
+/** The list with its heading and the chooser of its state, wanted at first. context as of jobList; followed(): the id to mark, or null. Gives {box, relist(), read(), anyOpen(), mark(id)}. */
+function listSide(wanted, context, followed) {
+  const {shell} = context;
+  const place = element("div", {});
+  let state = STATES.includes(wanted) ? wanted : "";
+  let list = null;
   const heading = element("h2", {id: "jobs-title"}, titleOf(state));
-  const relist = region(shell, listPlace, async () => {
+  const relist = region(shell, place, async () => {
     const made = jobList(state, context);
     await made.read();
     return {nodes: [made.box], shown: () => {
       list = made;
-      list.mark(followed?.id ?? null);
+      list.mark(followed());
     }};
   });
-  const filter = stateFilter(state, async (wanted) => {
-    state = wanted;
+  const filter = stateFilter(state, async (other) => {
+    state = other;
     shell.setParameter("state", state);
     heading.textContent = titleOf(state);
     await relist();
   });
-  const readinessNow = readinessNotice(known, shell.signal, () => { if (!formPlace.contains(document.activeElement)) build(); });
-  await relist();
-  build();
+  const box = element("section", {class: "list-side", "aria-labelledby": "jobs-title"}, element("div", {class: "list-head"}, heading, filter), place);
+  return {box, relist, read: async () => list?.read(), anyOpen: () => list?.anyOpen() ?? false, mark: (id) => list?.mark(id)};
+}
+
+export async function show(root, params, shell) {
+  const known = await facts(shell.signal);
+  const titles = new Map(known.kernels.map((unit) => [unit.id, unit.title]));
+  const denied = element("div", {}); // a token that was taken back while the view stood
+  let ticks = 0;
+
+  const again = () => { ticks = 0; }; // the list is read at the next tick: one of its jobs has changed
+  const form = formSide(known, shell, (job) => {
+    again();
+    followed.choose(job.id);
+  });
+  const followed = followedSide(known, titles, shell, {anew: form.anew, changed: again, chosen: (id) => {
+    shell.setParameter("job", id);
+    list.mark(id);
+  }});
+  const list = listSide(params.get("state"), {names: known.names, all: titles.size, shell, choose: followed.choose}, followed.id);
+  const readinessNow = readinessNotice(known, shell.signal, () => { if (!form.box.contains(document.activeElement)) form.build(); });
+  await list.relist();
+  form.build();
   root.replaceChildren(
     element("header", {class: "jobs-head"}, element("h1", {}, "Jobs"), element("a", {href: shell.link("import")}, "Import files of another measurement")),
     readinessNow.box,
     denied,
-    element("div", {class: "jobs"}, panel, formPlace,
-      element("section", {class: "list-side", "aria-labelledby": "jobs-title"}, element("div", {class: "list-head"}, heading, filter), listPlace)));
-  if (params.get("job")) await choose(params.get("job"), false);
+    element("div", {class: "jobs"}, followed.box, form.box, list.box));
+  if (params.get("job")) await followed.choose(params.get("job"), false);
   shell.every(TICK_MS, async () => {
     try {
-      if (followed) await readFollowed(followed);
-      if (ticks++ % (list?.anyOpen() || followed?.isOpen() ? OPEN_TICKS : IDLE_TICKS) === 0) await Promise.all([list?.read(), readinessNow.read()]);
+      await followed.read();
+      if (ticks++ % (list.anyOpen() || followed.isOpen() ? OPEN_TICKS : IDLE_TICKS) === 0) await Promise.all([list.read(), readinessNow.read()]);
       replaceIn(denied);
     } catch (error) {
       if (error.status === 401 && !root.querySelector("form.token")) denied.replaceChildren(refused(error, () => replaceIn(denied)));
