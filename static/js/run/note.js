@@ -35,65 +35,89 @@ function merged(before, mine, theirs) {
   return [...theirs.filter((a) => kept.has(rowId(a)) || !old.has(rowId(a))), ...mine.filter((a) => !old.has(rowId(a)) && !there.has(rowId(a)))];
 }
 
+/** The note as it stands, above edit, the button that changes it. */
+function noteAsRead(run, body, edit) {
+  return [
+    body.text === "" ? element("p", {class: "hint"}, "Nobody wrote a note about this run.") : element("blockquote", {class: "note-text", dir: "auto"}, body.text),
+    body.version === 0 ? null : element("p", {class: "reason"}, "By ", element("bdi", {dir: "auto"}, body.principal ?? `somebody (${body.why.principal})`), ", ", moment(body.changed_at), `, version ${body.version}.`),
+    acceptedList(run, body.accepted), edit].filter(Boolean);
+}
+
+/**
+ * The form that changes a note. draft: {text, accepted} to begin with; above: nodes over it. save() writes what value() gives, {text, accepted} as it is then; cancel() leaves the form.
+ * Gives {nodes, value(), refuse(error), focus()}.
+ */
+function noteForm(run, draft, above, {save, cancel}) {
+  const text = element("textarea", {rows: "4", maxlength: "4096", dir: "auto"});
+  text.value = draft.text;
+  const accept = acceptChoices(run, draft.accepted);
+  const failed = element("div", {});
+  const send = element("button", {class: "primary"}, "Save");
+  const form = element("form", {class: "note-form"}, ...above, field("Note, at most 4096 bytes", text, {id: "note-text"}), accept.element,
+    element("div", {class: "buttons"}, send, button("Cancel", cancel)));
+  let busy = false; // not disabled, which would take the focus away
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    if (busy) return;
+    busy = true;
+    send.setAttribute("aria-disabled", "true");
+    try {
+      await save();
+    } finally {
+      busy = false;
+      send.removeAttribute("aria-disabled");
+    }
+  });
+  return {
+    nodes: [form, failed], // a refusal may bring a form of its own, which no form may hold
+    value: () => ({text: text.value, accepted: accept.value()}),
+    refuse(error) {
+      failed.replaceChildren(refused(error, () => {
+        failed.replaceChildren();
+        send.focus();
+        form.requestSubmit();
+      }));
+      failed.querySelector("input")?.focus();
+    },
+    focus: () => text.focus(),
+  };
+}
+
 /** The section; it loads by itself. */
 export function note(run, shell) {
   const place = element("div", {id: "note-body"}, element("p", {class: "loading"}, "Loading the note …"));
 
   const read = ({body, etag}) => {
     const edit = button(body.version === 0 ? "Write a note" : "Edit", () => write({body, etag}));
-    place.replaceChildren(...[
-      body.text === "" ? element("p", {class: "hint"}, "Nobody wrote a note about this run.") : element("blockquote", {class: "note-text", dir: "auto"}, body.text),
-      body.version === 0 ? null : element("p", {class: "reason"}, "By ", element("bdi", {dir: "auto"}, body.principal ?? `somebody (${body.why.principal})`), ", ", moment(body.changed_at), `, version ${body.version}.`),
-      acceptedList(run, body.accepted), edit].filter(Boolean));
+    place.replaceChildren(...noteAsRead(run, body, edit));
     return edit;
   };
 
-  const write = ({body, etag}, draft = body.text, chosen = body.accepted, ...above) => {
-    const text = element("textarea", {rows: "4", maxlength: "4096", dir: "auto"});
-    text.value = draft;
-    const accept = acceptChoices(run, chosen);
-    const failed = element("div", {});
-    const save = element("button", {class: "primary"}, "Save");
-    const form = element("form", {class: "note-form"}, ...above, field("Note, at most 4096 bytes", text, {id: "note-text"}), accept.element,
-      element("div", {class: "buttons"}, save, button("Cancel", () => read({body, etag}).focus())));
-    const refuse = (error) => {
-      failed.replaceChildren(refused(error, () => {
-        failed.replaceChildren();
-        save.focus();
-        form.requestSubmit();
-      }));
-      failed.querySelector("input")?.focus();
-    };
-    let busy = false; // not disabled, which would take the focus away
-    form.addEventListener("submit", async (event) => {
-      event.preventDefault();
-      if (busy) return;
-      busy = true;
-      save.setAttribute("aria-disabled", "true");
+  const write = ({body, etag}, draft = body, ...above) => {
+    const save = async () => {
       try {
-        const answer = await api.send("PUT", path(run), {text: text.value, accepted: accept.value()}, {"If-Match": etag}, shell);
+        const answer = await api.send("PUT", path(run), form.value(), {"If-Match": etag}, shell);
         read({body: answer.body, etag: answer.etag}).focus();
       } catch (error) {
         if (error.name === "AbortError") return;
-        if (error.status === 412) await meanwhile({text: text.value, accepted: accept.value()}, body.accepted, refuse);
-        else refuse(error);
-      } finally {
-        busy = false;
-        save.removeAttribute("aria-disabled");
+        if (error.status === 412) await meanwhile(form, body.accepted);
+        else form.refuse(error);
       }
-    });
-    place.replaceChildren(form, failed); // a refusal may bring a form of its own, which no form may hold
-    text.focus();
+    };
+    const form = noteForm(run, draft, above, {save, cancel: () => read({body, etag}).focus()});
+    place.replaceChildren(...form.nodes);
+    form.focus();
   };
 
-  /** Somebody else wrote: their note is shown beside the draft, which is not lost. before: the rows accepted when the draft began. */
-  const meanwhile = async (draft, before, refuse) => {
+  /** Somebody else wrote: their note is shown beside the draft in the form, which is not lost. before: the rows accepted when the draft began. */
+  const meanwhile = async (form, before) => {
+    const draft = form.value();
     try {
       const theirs = await api.getTagged(path(run), shell);
-      write(theirs, draft.text, merged(before, draft.accepted, theirs.body.accepted),
+      write(theirs, {text: draft.text, accepted: merged(before, draft.accepted, theirs.body.accepted)},
         notice(null, element("p", {}, "Somebody else wrote this note meanwhile. Below is your text still; saving it replaces theirs. The ticks are theirs with what you changed:"), element("blockquote", {class: "note-text", dir: "auto"}, theirs.body.text)));
     } catch (error) {
-      if (error.name !== "AbortError") refuse(error);
+      if (error.name !== "AbortError") form.refuse(error);
     }
   };
 
