@@ -65,6 +65,32 @@ function caption(run, view, second, series) {
   return {title: `Roofline of ${run.device.name}`, lines, kernels};
 }
 
+/** The run laid over in the state of the view, or where it has no such rows in its first; null where none is laid over. */
+function inState(second, state) {
+  if (!second) return null;
+  const all = statesOf(second);
+  return {run: second, state: all.includes(state) ? state : all[0] ?? "warm"};
+}
+
+/** What else there is of a row: its course over days, and the judgement of two runs. second: the run laid over, or null. */
+function onward(p, run, second, view, shell) {
+  const trend = element("a", {href: shell.link("trend", {device: run.device.id, kernel: p.kernel, state: view.state, sizes: run.sizes, source: run.source === "measured" ? null : run.source})}, "Its trend");
+  const compare = second && element("a", {href: shell.link("compare", {base: `run:${second.id}`, head: `run:${run.id}`})}, `Runs ${second.id} and ${run.id} compared`);
+  return [element("p", {class: "onward"}, trend, compare)];
+}
+
+/** The kernel whose figures stand beside the chart while the reader chose none: the first with a point, else with a place at all. */
+const firstOf = (shown) => (shown.find((p) => p.where === "point") ?? shown.find((p) => p.rate !== null) ?? null)?.kernel ?? null;
+
+/** Replaces the table and what stands below it, and leaves the focus on the heading that was used. */
+function drawTable(parts, run, view, change) {
+  const column = parts.tableBox.contains(document.activeElement) ? document.activeElement.dataset.column : null;
+  parts.tableBox.replaceChildren(table(run, view.state, {order: view.order, hidden: view.hidden, sort: (id) => change({order: nextOrder(view.order, id)})}));
+  if (column) parts.tableBox.querySelector(`[data-column="${column}"]`)?.focus();
+  parts.noteBox.replaceChildren(...[notes(run, view.state)].filter(Boolean));
+  parts.statistics.replaceChildren(statistics(run, view.state));
+}
+
 /**
  * view: {state, level, hidden, order, chosen, over}, kept by the caller; laid: {second: a run or null, failed: an ApiError or null, again(): asks for it once more}; change(part) is called when the reader
  * changes the view. Returns {parts, draw, redraw, lay, picture, fileName}.
@@ -72,25 +98,14 @@ function caption(run, view, second, series) {
 export function board(run, view, laid, {change, shell}) {
   const parts = makeParts();
   let chart = null;
-  const over = () => {
-    if (!laid.second) return null;
-    const all = statesOf(laid.second);
-    return {run: laid.second, state: all.includes(view.state) ? view.state : all[0] ?? "warm"};
-  };
+  const over = () => inState(laid.second, view.state);
   const listed = (selector) => [parts.lists, parts.absent].flatMap((place) => [...place.querySelectorAll(selector)]);
   const find = (index) => chart.series[index]?.placed.find((p) => p.kernel === view.chosen) ?? null;
-
-  /** What else there is of a row: its course over days, and the judgement of two runs. */
-  const onward = (p) => {
-    const trend = element("a", {href: shell.link("trend", {device: run.device.id, kernel: p.kernel, state: view.state, sizes: run.sizes, source: run.source === "measured" ? null : run.source})}, "Its trend");
-    const compare = laid.second && element("a", {href: shell.link("compare", {base: `run:${laid.second.id}`, head: `run:${run.id}`})}, `Runs ${laid.second.id} and ${run.id} compared`);
-    return [element("p", {class: "onward"}, trend, compare)];
-  };
 
   const mark = () => {
     chart.mark(view.chosen);
     const [p, q] = [find(0), find(1)];
-    parts.detail.replaceChildren(...(p || q ? detail(p, q, over(), run, onward) : [element("p", {class: "hint"}, "No kernel of this run has a place on the chart.")]));
+    parts.detail.replaceChildren(...(p || q ? detail(p, q, over(), run, (row) => onward(row, run, laid.second, view, shell)) : [element("p", {class: "hint"}, "No kernel of this run has a place on the chart.")]));
     for (const item of [...listed("li"), ...parts.tableBox.querySelectorAll("tbody tr")]) item.classList.toggle("is-chosen", item.dataset.kernel === view.chosen);
   };
   const choose = (p) => {
@@ -114,22 +129,15 @@ export function board(run, view, laid, {change, shell}) {
     parts.absent.replaceChildren(...off);
     if (label) listed("[aria-label]").find((made) => made.getAttribute("aria-label") === label && !made.disabled)?.focus();
   };
-  const drawTable = () => {
-    const column = parts.tableBox.contains(document.activeElement) ? document.activeElement.dataset.column : null;
-    parts.tableBox.replaceChildren(table(run, view.state, {order: view.order, hidden: view.hidden, sort: (id) => change({order: nextOrder(view.order, id)})}));
-    if (column) parts.tableBox.querySelector(`[data-column="${column}"]`)?.focus();
-    parts.noteBox.replaceChildren(...[notes(run, view.state)].filter(Boolean));
-    parts.statistics.replaceChildren(statistics(run, view.state));
-  };
   const draw = () => {
     parts.summary.replaceChildren(...summary(run, view, over()));
     replaceIn(parts.said, ...remarks(run, view, over(), laid));
     redraw();
     const {placed, shown} = chart.series[0];
     const stays = view.chosen !== null && (placed.some((p) => p.kernel === view.chosen) || find(1));
-    if (!stays) view.chosen = (shown.find((p) => p.where === "point") ?? shown.find((p) => p.rate !== null) ?? null)?.kernel ?? null;
+    if (!stays) view.chosen = firstOf(shown);
     drawLists();
-    drawTable();
+    drawTable(parts, run, view, change);
     mark();
   };
   return {
