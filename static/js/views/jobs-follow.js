@@ -117,26 +117,54 @@ function disclosure(title, path, none, signal) {
   return box;
 }
 
+/** What became of a job; nothing while it is open. */
+function endPlace(titles, shell, anew) {
+  const box = element("div", {class: "end", role: "status"});
+  const show = async (job) => {
+    try {
+      replaceIn(box, ...(job.state === "done" ? await doneParts(job, titles, shell) : badParts(job, anew)));
+    } catch (error) {
+      const again = () => show(job);
+      if (!shell.signal.aborted) replaceIn(box, refused(error, again), button("Try again", again));
+    }
+  };
+  return {box, clear: () => box.replaceChildren(), show};
+}
+
+/** Why a job could not be read so far, told once until it is cleared. title: where the focus goes on; again(): reads it once more. */
+function unreadPlace(title, again) {
+  const box = element("div", {});
+  return {
+    box,
+    clear() {
+      if (box.contains(document.activeElement)) title.focus();
+      box.replaceChildren();
+    },
+    tell(error) {
+      if (!box.hasChildNodes()) box.replaceChildren(refused(error, () => {
+        box.replaceChildren();
+        title.focus();
+        again().catch(() => {}); // told again
+      }));
+    },
+  };
+}
+
 /**
  * Follows one job. names: device names by id; titles: kernel titles by id. anew(job): the form is to ask for the same. changed(job): it has another state.
  * Returns {id, box, title, tick(), isOpen()}: tick reads it again when it is due, and gives nothing; it throws ApiError. Until it has been read once, its box tells the trouble.
  */
 export function follow(id, {names, titles, shell, anew, changed}) {
+  const path = `/api/v1/jobs/${encodeURIComponent(id)}`;
   const title = element("h2", {tabindex: "-1"}, `Job ${id}`);
   const state = element("span", {class: "state", role: "status"});
   const bar = progressBar(titles);
-  const [about, end, trouble, unread] = [element("div", {}), element("div", {class: "end", role: "status"}), element("div", {}), element("div", {})];
+  const [about, trouble] = [element("div", {}), element("div", {})];
+  const end = endPlace(titles, shell, anew);
   let job = null;
   let due = 0;
   let reading = false;
 
-  const showEnd = async () => {
-    try {
-      replaceIn(end, ...(job.state === "done" ? await doneParts(job, titles, shell) : badParts(job, anew)));
-    } catch (error) {
-      if (!shell.signal.aborted) replaceIn(end, refused(error, showEnd), button("Try again", showEnd));
-    }
-  };
   const show = async (next) => {
     const before = job;
     job = next;
@@ -148,35 +176,31 @@ export function follow(id, {names, titles, shell, anew, changed}) {
     about.replaceChildren(facts(job, names, titles.size));
     state.replaceChildren(chip(stateWord(job), CHIPS[job.state]));
     if (before && before.state !== job.state) changed(job);
-    if (isOpen(job)) end.replaceChildren();
-    else await showEnd();
+    if (isOpen(job)) end.clear();
+    else await end.show(job);
   };
   const tick = async () => {
     if (reading || Date.now() < due || (job && !isOpen(job))) return;
     reading = true;
     try {
-      const {body, headers} = await getTagged(`/api/v1/jobs/${encodeURIComponent(id)}`, {signal: shell.signal});
+      const {body, headers} = await getTagged(path, {signal: shell.signal});
       due = Date.now() + 1000 * (seconds(headers.get("Retry-After")) ?? 1) - 100;
       box.classList.remove("is-old");
-      if (unread.contains(document.activeElement)) title.focus();
-      unread.replaceChildren();
+      unread.clear();
       await show(body);
     } catch (error) {
       box.classList.add("is-old");
-      if (job === null && !shell.signal.aborted && !unread.hasChildNodes()) unread.replaceChildren(refused(error, () => {
-        unread.replaceChildren();
-        title.focus();
-        tick().catch(() => {}); // told again
-      }));
+      if (job === null && !shell.signal.aborted) unread.tell(error);
       throw error;
     } finally {
       reading = false;
     }
   };
+  const unread = unreadPlace(title, tick);
   const stop = async () => {
     replaceIn(trouble);
     try {
-      const {body} = await send("DELETE", `/api/v1/jobs/${encodeURIComponent(id)}`, null, {}, {signal: shell.signal});
+      const {body} = await send("DELETE", path, null, {}, {signal: shell.signal});
       await show(body);
       title.focus();
     } catch (error) {
@@ -185,7 +209,7 @@ export function follow(id, {names, titles, shell, anew, changed}) {
     }
   };
   const cancel = cancelButtons(stop);
-  const box = element("section", {class: "job", "aria-label": `Job ${id}`}, element("div", {class: "job-head"}, title, state), bar.box, cancel, trouble, unread, end, about,
-    disclosure("Transcript", `/api/v1/jobs/${encodeURIComponent(id)}/transcript`, "Nothing was logged so far.", shell.signal));
+  const box = element("section", {class: "job", "aria-label": `Job ${id}`}, element("div", {class: "job-head"}, title, state), bar.box, cancel, trouble, unread.box, end.box, about,
+    disclosure("Transcript", `${path}/transcript`, "Nothing was logged so far.", shell.signal));
   return {id, box, title, tick, isOpen: () => job === null || isOpen(job)};
 }
