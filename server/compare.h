@@ -228,6 +228,7 @@ struct compare_used { /* one side as it was judged, newest run first */
     struct compare_left_out *left_out;
     size_t left_out_count;
     const char *driver; /* versions, newest first, joined by ", " */
+    const char *source; /* measured, replayed, imported: likewise; NULL: no run */
 };
 
 struct compare_result {

@@ -102,6 +102,7 @@ static json_t *side_json(const struct compare_used *side)
     struct object object = object_new();
     put(&object, "label", json_string(side->label));
     put_text(&object, "drivers", side->driver, "no run was judged");
+    put_text(&object, "sources", side->source, "no run was judged");
     put(&object, "runs", list(side->ids, side->id_count, id_json));
     put(&object, "older", json_boolean(side->older > 0));
     put(&object, "left_out", list(side->left_out, side->left_out_count, left_out_json));

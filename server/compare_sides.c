@@ -242,7 +242,8 @@ int compare_choose(const struct compare_side *side, struct rl_arena *arena, stru
         }
     }
     used->driver = versions(ret, driver_text, arena);
-    return used->driver == NULL ? -1 : 0;
+    used->source = ret->count > 0 ? versions(ret, source_text, arena) : NULL;
+    return used->driver == NULL || (ret->count > 0 && used->source == NULL) ? -1 : 0;
 }
 
 bool compare_wants_history(const struct compare_side *base, const struct compare_side *head)

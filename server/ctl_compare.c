@@ -59,12 +59,23 @@ static void print_sentences(const json_t *rows)
     }
 }
 
+/* What was not measured here is no evidence of this card: said whenever a side has any of it. */
+static void print_sources(const json_t *answer)
+{
+    const char *base = json_string_value(json_object_get(json_object_get(answer, "base"), "sources"));
+    const char *head = json_string_value(json_object_get(json_object_get(answer, "head"), "sources"));
+    if ((base != NULL && strcmp(base, "measured") != 0) || (head != NULL && strcmp(head, "measured") != 0))
+        printf("source: base %s, head %s\n", ctl_member(json_object_get(answer, "base"), "sources"),
+               ctl_member(json_object_get(answer, "head"), "sources"));
+}
+
 static void print_comparison(const json_t *answer)
 {
     const json_t *rows = json_object_get(answer, "rows"), *machine = json_object_get(answer, "machine");
     size_t i;
     json_t *item;
     puts(ctl_member(answer, "sentence"));
+    print_sources(answer);
     print_notes(answer, "not_comparable", "not comparable");
     print_notes(answer, "warnings", "warning");
     if (json_array_size(rows) == 0)

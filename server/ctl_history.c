@@ -6,7 +6,8 @@
 #include "server/ctl.h"
 #include "server/transcript.h"
 
-#define ANSWER_MAX (64u * 1024u * 1024u)
+#define ANSWER_MAX  (64u * 1024u * 1024u)
+#define FILTERS_MAX 11u
 
 struct filter {
     const char *name, *value;
@@ -33,34 +34,111 @@ static int ask(struct ctl_http *http, const struct ctl_options *options, const c
     return result;
 }
 
-static void print_cells(const json_t *row)
+/* ---- the sources of what stands together in one cell or point, which the answer does not say of each ---- */
+
+/* Under which a day's runs of one device with one driver and CUDA version stand in the map of sources. */
+static const char *key_of(const json_t *device, const json_t *versions, const json_t *day, char text[256])
+{
+    const char *words[] = {
+        json_string_value(json_object_get(device, "id")), json_string_value(json_object_get(versions, "driver")),
+        json_string_value(json_object_get(versions, "cuda")), json_string_value(json_object_get(day, "day"))};
+    size_t at = 0;
+    for (size_t i = 0; i < sizeof words / sizeof words[0] && at < 256; i++)
+        at += (size_t)snprintf(text + at, 256 - at, "%s\n", words[i] != NULL ? words[i] : "");
+    return text;
+}
+
+static void add_source(json_t *map, const char *key, const char *source)
+{
+    const char *there = json_string_value(json_object_get(map, key));
+    json_object_set_new(map, key, there != NULL ? json_sprintf("%s,%s", there, source) : json_string(source));
+}
+
+static void add_sources(json_t *map, const json_t *answer, const char *source)
+{
+    char key[256];
+    size_t i, k;
+    json_t *item, *cell;
+    const json_t *device = json_object_get(answer, "device");
+    json_array_foreach(json_object_get(answer, "points"), i, item)
+        add_source(map, key_of(device, item, item, key), source);
+    json_array_foreach(json_object_get(answer, "rows"), i, item)
+        json_array_foreach(json_object_get(item, "cells"), k, cell)
+            add_source(map, key_of(json_object_get(item, "device"), item, cell, key), source);
+}
+
+/* Asks once more for each source that the answer may hold. *ret: from key_of to sources with commas between; left NULL
+ * when the answer is of one source. */
+static int sources_of(struct ctl_http *http, const struct ctl_options *options, const char *path,
+                      const struct filter *filters, size_t count, const json_t *answer, json_t **ret,
+                      struct rl_err *err)
+{
+    static const char *const names[] = {"measured", "imported", "replayed"};
+    const char *of = json_string_value(json_object_get(answer, "source"));
+    struct filter one[FILTERS_MAX];
+    size_t wanted = of == NULL ? 0 : strcmp(of, "any") == 0 ? 3 : strchr(of, ',') != NULL ? 2 : 0;
+    if (wanted == 0)
+        return 0;
+    *ret = json_object();
+    for (size_t n = 0; n < wanted; n++) {
+        json_t *part;
+        for (size_t i = 0; i < count; i++)
+            one[i] = strcmp(filters[i].name, "source") == 0 ? (struct filter){"source", names[n]} : filters[i];
+        if (ask(http, options, path, one, count, &part, err) != 0)
+            return -1;
+        add_sources(*ret, part, names[n]);
+        json_decref(part);
+    }
+    return 0;
+}
+
+/* "-" where the runs came between the requests. */
+static const char *sources_at(const json_t *map, const json_t *answer, const json_t *device, const json_t *versions,
+                              const json_t *day)
+{
+    char key[256];
+    return map == NULL ? ctl_member(answer, "source") : ctl_member(map, key_of(device, versions, day, key));
+}
+
+static void print_cells(const json_t *matrix, const json_t *sources, const json_t *row)
 {
     size_t i;
     json_t *cell;
+    const json_t *device = json_object_get(row, "device");
     json_array_foreach(json_object_get(row, "cells"), i, cell)
     {
-        printf("%-10s  %-15s %-8s %7lld %7lld  %s\n", ctl_member(cell, "day"), ctl_member(row, "driver"),
+        printf("%-10s  %-15s %-8s %7lld %7lld  %-17s  %s\n", ctl_member(cell, "day"), ctl_member(row, "driver"),
                ctl_member(row, "cuda"), (long long)json_integer_value(json_object_get(cell, "counter_backed")),
                (long long)json_integer_value(json_object_get(cell, "timed_only")),
-               ctl_member(json_object_get(row, "device"), "name"));
+               sources_at(sources, matrix, device, row, cell), ctl_member(device, "name"));
     }
+}
+
+static void print_matrix(const json_t *matrix, const json_t *sources)
+{
+    const json_t *rows = json_object_get(matrix, "rows");
+    json_t *row;
+    size_t i;
+    printf("%-10s  %-15s %-8s %7s %7s  %-17s  %s\n", "DAY", "DRIVER", "CUDA", "COUNTED", "TIMED", "SOURCE", "DEVICE");
+    json_array_foreach(rows, i, row) print_cells(matrix, sources, row);
+    if (json_array_size(rows) == 0)
+        fprintf(stderr, "rooflinectl: no run in these days; replayed runs are asked for by --source replayed or any\n");
 }
 
 int ctl_history(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err)
 {
     const struct filter filters[] = {
         {"device", options->device}, {"source", options->source}, {"since", options->since}, {"until", options->until}};
-    json_t *matrix, *row;
-    size_t i;
-    if (ask(http, options, "/api/v1/history", filters, sizeof filters / sizeof filters[0], &matrix, err) != 0)
+    const size_t count = sizeof filters / sizeof filters[0];
+    json_t *matrix, *sources = NULL;
+    if (ask(http, options, "/api/v1/history", filters, count, &matrix, err) != 0)
         return -1;
-    if (matrix != NULL)
-        printf("%-10s  %-15s %-8s %7s %7s  %s\n", "DAY", "DRIVER", "CUDA", "COUNTED", "TIMED", "DEVICE");
-    json_array_foreach(json_object_get(matrix, "rows"), i, row) print_cells(row);
-    if (matrix != NULL && json_array_size(json_object_get(matrix, "rows")) == 0)
-        fprintf(stderr, "rooflinectl: no run in these days; replayed runs are asked for by --source replayed or any\n");
+    int result = sources_of(http, options, "/api/v1/history", filters, count, matrix, &sources, err);
+    if (result == 0 && matrix != NULL)
+        print_matrix(matrix, sources);
+    json_decref(sources);
     json_decref(matrix);
-    return 0;
+    return result;
 }
 
 /* A number as text, "-" when unknown. */
@@ -81,17 +159,37 @@ static void print_accepted(const json_t *change)
     puts("");
 }
 
-static void print_point(const json_t *point)
+static void print_point(const json_t *trend, const json_t *sources, const json_t *point)
 {
     char median[32], low[32], high[32];
     const json_t *band = json_object_get(point, "band");
     const char *mark = json_is_true(json_object_get(point, "accepted"))  ? "accepted"
                        : json_is_true(json_object_get(point, "outside")) ? "outside"
                                                                          : "";
-    printf("%-10s  %-15s %-8s %5lld %12s %12s %12s  %s\n", ctl_member(point, "day"), ctl_member(point, "driver"),
+    printf("%-10s  %-15s %-8s %5lld %12s %12s %12s  %-17s  %s\n", ctl_member(point, "day"), ctl_member(point, "driver"),
            ctl_member(point, "cuda"), (long long)json_integer_value(json_object_get(point, "runs")),
            number(json_object_get(point, "median"), median), number(json_object_get(band, "low"), low),
-           number(json_object_get(band, "high"), high), mark);
+           number(json_object_get(band, "high"), high),
+           sources_at(sources, trend, json_object_get(trend, "device"), point, point), mark);
+}
+
+static void print_trend(const json_t *trend, const json_t *sources)
+{
+    const json_t *points = json_object_get(trend, "points");
+    json_t *item;
+    size_t i;
+    printf("%s of %s %s in %s; band: what is usual\n", ctl_member(trend, "metric"), ctl_member(trend, "kernel"),
+           ctl_member(trend, "state"), ctl_member(trend, "unit"));
+    printf("%-10s  %-15s %-8s %5s %12s %12s %12s  %s\n", "DAY", "DRIVER", "CUDA", "RUNS", "MEDIAN", "BAND FROM", "TO",
+           "SOURCE");
+    json_array_foreach(points, i, item) print_point(trend, sources, item);
+    if (json_array_size(points) == 0)
+        fprintf(stderr,
+                "rooflinectl: no run of suite %s and sizes %s has this row %s in these days; replayed runs are asked "
+                "for by --source replayed or any, rows that imports alone have by --suite import --sizes other, and "
+                "those of them that mix both cache states by --state mixed\n",
+                ctl_member(trend, "suite"), ctl_member(trend, "sizes"), ctl_member(trend, "state"));
+    json_array_foreach(json_object_get(trend, "accepted"), i, item) print_accepted(item);
 }
 
 int ctl_trend(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err)
@@ -101,26 +199,18 @@ int ctl_trend(struct ctl_http *http, const struct ctl_options *options, struct r
         {"metric", options->metric}, {"suite", options->suite},   {"sizes", options->sizes},
         {"source", options->source}, {"driver", options->driver}, {"cuda", options->cuda},
         {"since", options->since},   {"until", options->until}};
-    json_t *trend, *point;
-    size_t i;
+    const size_t count = sizeof filters / sizeof filters[0];
+    json_t *trend, *sources = NULL;
     if (options->device == NULL || options->kernel == NULL)
         return rl_fail(err, RL_E_USAGE, NULL, "trend needs --device and --kernel.");
-    if (ask(http, options, "/api/v1/trend", filters, sizeof filters / sizeof filters[0], &trend, err) != 0)
+    if (ask(http, options, "/api/v1/trend", filters, count, &trend, err) != 0)
         return -1;
-    if (trend != NULL) {
-        printf("%s of %s %s in %s; band: what is usual\n", ctl_member(trend, "metric"), ctl_member(trend, "kernel"),
-               ctl_member(trend, "state"), ctl_member(trend, "unit"));
-        printf("%-10s  %-15s %-8s %5s %12s %12s %12s\n", "DAY", "DRIVER", "CUDA", "RUNS", "MEDIAN", "BAND FROM", "TO");
-    }
-    json_array_foreach(json_object_get(trend, "points"), i, point) print_point(point);
-    if (trend != NULL && json_array_size(json_object_get(trend, "points")) == 0)
-        fprintf(stderr,
-                "rooflinectl: no run of suite %s and sizes %s has this row in these days; replayed runs are asked "
-                "for by --source replayed or any, rows that imports alone have by --suite import --sizes other\n",
-                ctl_member(trend, "suite"), ctl_member(trend, "sizes"));
-    json_array_foreach(json_object_get(trend, "accepted"), i, point) print_accepted(point);
+    int result = sources_of(http, options, "/api/v1/trend", filters, count, trend, &sources, err);
+    if (result == 0 && trend != NULL)
+        print_trend(trend, sources);
+    json_decref(sources);
     json_decref(trend);
-    return 0;
+    return result;
 }
 
 /* "KERNEL:STATE,KERNEL:STATE" as the body's list. */

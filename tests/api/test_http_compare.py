@@ -37,6 +37,7 @@ class Compare(unittest.TestCase):
         self.assertEqual((answer["outcome"], answer["comparable"]), ("slower", True))
         self.assertEqual((answer["base"]["runs"], answer["head"]["runs"]), (self.old[::-1], self.new[::-1]))
         self.assertEqual((answer["base"]["drivers"], answer["head"]["drivers"]), (OLD, NEW))
+        self.assertEqual((answer["base"]["sources"], answer["head"]["sources"]), ("measured", "measured"))
         # Everything became slower together: one change of the machine.
         self.assertEqual((answer["machine"]["time_verdict"], answer["regressions"]), ("slower", 1))
         self.assertAlmostEqual(answer["machine"]["ratio"], 1.1, places=3)
@@ -102,6 +103,7 @@ class Compare(unittest.TestCase):
         answer = self.compare("driver:" + lone, "driver:" + OLD, "&device=" + varied.DEVICE)
         self.assertEqual([run["id"] for run in answer["base"]["left_out"]], [alone])
         self.assertIn("1 were left out", answer["not_comparable"][0]["sentence"])
+        self.assertEqual((answer["base"]["sources"], answer["base"]["why"]["sources"]), (None, "no run was judged"))
 
     def test_what_a_chart_draws_of_each_side(self):
         answer = self.compare("driver:" + OLD, "driver:" + NEW, "&device=" + varied.DEVICE)

@@ -129,6 +129,7 @@ class Commands(Ctl):
         matrix = self.ctl("history", "--since", "2026-09-01", "--until", "2026-09-03").stdout
         self.assertEqual([line.split()[:5] for line in matrix.splitlines()[1:3]],
                          [["2026-09-01", "595.84", "12.6", "1", "0"], ["2026-09-02", "580.173.02", "13.0", "0", "1"]])
+        self.assertEqual([line.split()[5] for line in matrix.splitlines()[1:3]], ["imported", "imported"])
         what = ["--device", "Tesla T4", "--driver", "560.35.03", "--cuda", "12.6", "--date", "2026-09-01"]
         both = ["--ncu", str(files / "h200/raw-cold.csv"), "--timings", str(files / "h200/timings.jsonl")]
         made = json.loads(self.ctl("import", *both, "--json").stdout)
@@ -149,11 +150,13 @@ class Commands(Ctl):
         self.assertEqual(len(self.ctl("history").stdout.splitlines()), 1)
         lines = self.ctl("history", "--source", "replayed").stdout.splitlines()
         self.assertEqual(len(lines), 2)
-        self.assertRegex(lines[1], r"^\d{4}-\d\d-\d\d +580\.159\.04 +13\.0 +1 +1  Synthetic")
+        self.assertRegex(lines[1], r"^\d{4}-\d\d-\d\d +580\.159\.04 +13\.0 +1 +1  replayed +Synthetic")
         device = json.loads(self.ctl("devices", "--json").stdout)["items"][0]["id"]
         trend = ("trend", "--device", device, "--kernel", "vector_add")
         self.assertEqual(len(self.ctl(*trend).stdout.splitlines()), 2)
-        self.assertEqual(len(self.ctl(*trend, "--source", "any", "--state", "cold").stdout.splitlines()), 3)
+        cold = self.ctl(*trend, "--source", "any", "--state", "cold").stdout.splitlines()
+        self.assertEqual((len(cold), cold[1].split()[-1], cold[2].split()[-1]), (3, "SOURCE", "replayed"))
+        self.assertIn("\nsource: base replayed, head replayed\n", self.ctl("compare", "run:1", "run:2").stdout)
         self.assertEqual(json.loads(self.ctl(*trend, "--json", "--metric", "dram_bytes").stdout)["points"], [])
         self.assertIn('no device "x" is known (See what there is with: rooflinectl devices.)', self.ctl("trend", "--device", "x", "--kernel", "vector_add", code=66).stderr)
         self.assertIn("no run to judge", self.ctl("compare", "driver:1", "driver:2", "--device", device).stdout)

@@ -119,6 +119,7 @@ static void warnings(void **state)
     assert_string_equal(result->warnings[3].field, "source");
     assert_string_equal(result->warnings[3].head, "measured, replayed");
     assert_string_equal(result->head.driver, "590.1");
+    assert_string_equal(result->head.source, "measured, replayed");
     assert_int_equal(result->time_counts[COMPARE_SAME], LAB_ROWS);
     compare_free(result);
     lab.runs[3].driver_version.value = "570.1";
