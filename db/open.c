@@ -11,8 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/time.h"
-
 #define OPEN_BUSY_MS         1000
 #define VALUE_MAX_BYTES      (64 * 1024 * 1024) /* of one stored text or blob */
 #define WRITABLE_PROBE_BYTES 32768              /* twice that as hex: several pages, so that the log file has to grow */
@@ -205,66 +203,6 @@ static int set_pragmas(struct store *store, struct rl_err *err)
     return rc;
 }
 
-static int sync_file(const char *path, int flags)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | flags), rc;
-
-    if (fd < 0)
-        return -1;
-    rc = fsync(fd);
-    close(fd);
-    return rc;
-}
-
-static int sync_backup(const char *name)
-{
-    char *directory = strdup(name);
-    int rc = -1;
-
-    if (directory != NULL) {
-        *(strrchr(directory, '/') + 1) = '\0';
-        rc = sync_file(name, 0) == 0 && sync_file(directory, O_DIRECTORY) == 0 ? 0 : -1;
-    }
-    free(directory);
-    return rc;
-}
-
-/* "FILE.v1-2026-11-29T20:03:35.123Z.backup" beside the database, on disk before a migration starts. */
-static int back_up(struct store *store, struct rl_err *err)
-{
-    char time[RL_TIME_TEXT], *name = NULL;
-    sqlite3_stmt *stmt = NULL;
-    int rc = -1;
-
-    rl_time_format(rl_now_ms(), time);
-    if (asprintf(&name, "%s.v%d-%s.backup", store->path, store->version, time) < 0)
-        return rl_fail(err, RL_E_NO_MEMORY, "database", "no memory for the backup's name");
-    if (access(name, F_OK) == 0) {
-        rl_fail(err, RL_E_STORE_IO, "database", "a backup of this time is there already");
-        goto out;
-    }
-    errno = 0;
-    if (sqlite3_prepare_v2(store->db, "VACUUM INTO :name", -1, &stmt, NULL) != SQLITE_OK ||
-        sqlite3_bind_text(stmt, 1, name, -1, SQLITE_STATIC) != SQLITE_OK || sqlite3_step(stmt) != SQLITE_DONE) {
-        struct rl_err cause; /* SQLite's message may hold the path */
-
-        store_fail(store, &cause, "backing up");
-        rl_fail(err, cause.code, "database", "the backup before the migration could not be written (SQLite error %d)",
-                sqlite3_extended_errcode(store->db));
-        unlink(name); /* a part of a backup is none */
-        goto out;
-    }
-    if (sync_backup(name) < 0) {
-        rl_fail(err, RL_E_STORE_IO, "database", "the backup could not be synced to disk: %s", strerror(errno));
-        goto out;
-    }
-    rc = 0;
-out:
-    sqlite3_finalize(stmt);
-    free(name);
-    return rc;
-}
-
 static int has_rows(struct store *store, const char *sql, bool *ret, struct rl_err *err, const char *doing)
 {
     sqlite3_stmt *stmt = NULL;
@@ -321,7 +259,7 @@ static int migrate(struct store *store, bool fresh, const struct store_plan *pla
                        "the database has version %d and %lld bytes: its migration to version %d takes long and is not "
                        "made at start",
                        store->version, (long long)(pages * page_bytes), plan->count);
-    if (!fresh && back_up(store, err) < 0)
+    if (!fresh && store_back_up(store, err) < 0)
         return -1;
     /* A table that others point to can only be replaced while nobody looks; each migration ends with a check of all
      * foreign keys. */

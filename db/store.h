@@ -26,7 +26,8 @@ struct store;
 #define STORE_SAMPLES_MAX                256                /* raw samples per row and state */
 #define STORE_DOCUMENT_MAX_BYTES         (16 * 1024 * 1024) /* one run */
 
-/* Opens or creates. A newer file is RL_E_STORE_NEWER; an older one is migrated (backup first by VACUUM INTO beside it)
+/* Opens or creates. A newer file is RL_E_STORE_NEWER; an older one is migrated (backup first by VACUUM INTO beside it,
+ * "FILE.vN-TIME.backup" once it is whole and synced, ".partial" until then; a migration removes an earlier one's part)
  * when it is below 1 GB or allow_big, else RL_E_STORE_BIG_MIGRATION. A file that another process holds:
  * RL_E_STORE_BUSY, for another daemon at once (a lock on "FILE-lock", kept until store_close or the process's end). A
  * file of another program, or no database at all: RL_E_STORE_OPEN, the file untouched. The sqlite3 command line may

@@ -68,6 +68,10 @@ struct store_plan {
     int64_t big_bytes;
 };
 int store_open_with(const char *path, const struct store_plan *plan, struct store **ret, struct rl_err *err);
+/* Leaves "FILE.vN-TIME.backup" beside the database, on disk and whole; until then it is "FILE.vN-TIME.partial", and
+ * such parts of earlier, killed migrations are removed first. The connection is open, the lock held, no transaction
+ * begun. RL_E_STORE_IO, or what SQLite met. */
+int store_back_up(struct store *store, struct rl_err *err);
 
 /* ---- statement.c ---- */
 /* Fills err from the connection's last error, by its extended code; `doing` says what failed: "storing a job". */

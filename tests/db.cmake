@@ -6,7 +6,9 @@ foreach(test IN ITEMS test_store_open test_store_migrate test_store_jobs test_st
   rl_unit_test(${test} rl_db PkgConfig::SQLITE PkgConfig::JANSSON)
 endforeach()
 target_compile_definitions(test_store_open PRIVATE SCHEMA_MD="${CMAKE_SOURCE_DIR}/db/SCHEMA.md")
-target_sources(test_store_faults PRIVATE ${CMAKE_SOURCE_DIR}/tests/unit/faulty_vfs.c)
+foreach(test IN ITEMS test_store_faults test_store_migrate)
+  target_sources(${test} PRIVATE ${CMAKE_SOURCE_DIR}/tests/unit/faulty_vfs.c)
+endforeach()
 target_link_libraries(test_store_history PRIVATE PkgConfig::ZLIB)
 # Written on 2026-11-29 by the last build of version 1: four replayed runs of an H200.
 target_compile_definitions(test_store_history PRIVATE VERSION1="${CMAKE_SOURCE_DIR}/tests/data/store_version1.db.gz")

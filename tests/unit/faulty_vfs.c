@@ -1,16 +1,21 @@
 /* See faulty_vfs.h. Everything but writing is passed on. */
 #include "faulty_vfs.h"
 
+#include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 static sqlite3_vfs *real_vfs;
 static sqlite3_vfs faulty;
 static int countdown, fault_code;
 static bool fault_lasting, fired;
+static const char *kill_part;
+static int kill_countdown;
 
 struct file {
     sqlite3_file base;
     sqlite3_file *real; /* right behind this struct */
+    bool kills;         /* its name has kill_part in it */
 };
 
 static sqlite3_file *real_of(sqlite3_file *file)
@@ -41,6 +46,8 @@ static int on_write(sqlite3_file *file, const void *data, int size, sqlite3_int6
 {
     int rc = fault();
 
+    if (((struct file *)file)->kills && --kill_countdown == 0)
+        kill(getpid(), SIGKILL);
     return rc != SQLITE_OK ? rc : real_of(file)->pMethods->xWrite(real_of(file), data, size, at);
 }
 static int on_truncate(sqlite3_file *file, sqlite3_int64 size)
@@ -128,6 +135,7 @@ static int on_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int f
     (void)vfs;
     memset(ours, 0, sizeof *ours);
     ours->real = (sqlite3_file *)(ours + 1);
+    ours->kills = kill_part != NULL && name != NULL && strstr(name, kill_part) != NULL;
     rc = real_vfs->xOpen(real_vfs, name, ours->real, flags, ret_flags);
     ours->base.pMethods = ours->real->pMethods != NULL ? &methods : NULL;
     return rc;
@@ -159,4 +167,10 @@ void faulty_vfs_arm(int n, int code, bool lasting)
 bool faulty_vfs_fired(void)
 {
     return fired;
+}
+
+void faulty_vfs_kill_at(const char *part, int n)
+{
+    kill_part = part;
+    kill_countdown = n;
 }

@@ -11,5 +11,7 @@ int faulty_vfs_install(void);
 void faulty_vfs_arm(int n, int code, bool lasting);
 /* Whether the armed call has come. */
 bool faulty_vfs_fired(void);
+/* The n-th write from now on to a file with `part` in its name is this process's end, by SIGKILL. `part` is kept. */
+void faulty_vfs_kill_at(const char *part, int n);
 
 #endif

@@ -1,5 +1,8 @@
 /* Migrations: older files are brought to the present version, whole or not at all. */
+#include <sys/wait.h>
+
 #include "db/history.h"
+#include "faulty_vfs.h"
 #include "store_documents.h"
 #include "store_fixture.h"
 
@@ -22,7 +25,7 @@ static struct store_plan plan_of(struct store_migration *list, int count)
     return (struct store_plan){.migrations = list, .count = count, .big_bytes = 1000000000};
 }
 
-static int count_backups(struct fixture *f, char name[256])
+static int count_named(struct fixture *f, const char *part, char name[256])
 {
     DIR *directory = opendir(f->directory);
     struct dirent *entry;
@@ -30,13 +33,18 @@ static int count_backups(struct fixture *f, char name[256])
 
     assert_non_null(directory);
     while ((entry = readdir(directory)) != NULL) {
-        if (strstr(entry->d_name, ".backup") != NULL) {
+        if (strstr(entry->d_name, part) != NULL) {
             snprintf(name, 256, "%.60s/%.150s", f->directory, entry->d_name);
             count++;
         }
     }
     closedir(directory);
     return count;
+}
+
+static int count_backups(struct fixture *f, char name[256])
+{
+    return count_named(f, ".backup", name);
 }
 
 static void older_files_are_migrated_after_a_backup(void **state)
@@ -69,6 +77,68 @@ static void older_files_are_migrated_after_a_backup(void **state)
 
     plan = plan_of(list, NOW); /* the backup is the old database, whole */
     OK(f, store_open_with(backup, &plan, &f->store, &f->err));
+    assert_int_equal(store_job_count(f->store, JOB_QUEUED), 1);
+    OK(f, store_check_integrity(f->store, &f->err));
+}
+
+static void touch(struct fixture *f, const char *format)
+{
+    char name[160];
+    FILE *file;
+
+    snprintf(name, sizeof name, format, f->path);
+    file = fopen(name, "wx");
+    assert_non_null(file);
+    fclose(file);
+}
+
+/* Whether a migration that is killed at the n-th write of its backup came to its end before. */
+static bool migrates_before_write(struct fixture *f, const struct store_plan *plan, int n)
+{
+    int status;
+    pid_t pid = fork();
+
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        faulty_vfs_kill_at(".v", n);
+        _exit(store_open_with(f->path, plan, &f->store, &f->err) == 0 ? 0 : 1);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    if (WIFSIGNALED(status))
+        assert_int_equal(WTERMSIG(status), SIGKILL);
+    else
+        assert_int_equal(WEXITSTATUS(status), 0);
+    return !WIFSIGNALED(status);
+}
+
+static void a_killed_backup_is_none(void **state)
+{
+    struct fixture *f = *state;
+    struct store_migration list[PLAN_MAX];
+    struct store_plan plan = plan_of(list, NOW);
+    char name[256] = "";
+    int n = 1;
+
+    assert_int_equal(faulty_vfs_install(), 0);
+    OK(f, store_open_with(f->path, &plan, &f->store, &f->err));
+    OK(f, put_device(f, DEVICE_A, "NVIDIA H200", 0));
+    add_job(f, DEVICE_A);
+    store_close(f->store);
+    f->store = NULL;
+    touch(f, "%s.v1-2026-11-29T20:03:35.123Z.partial-journal"); /* of an earlier one */
+    touch(f, "%s.v1-2026-11-29T20:03:35.123Z.partial.mine");    /* of somebody else */
+    touch(f, "%s.v1-yesterday-at-five-o-clock.partial");
+    plan = plan_of(list, NOW + 1);
+    for (; n < 1000 && !migrates_before_write(f, &plan, n); n++) {
+        assert_int_equal(count_backups(f, name), 0);
+        assert_int_equal(count_named(f, "T20:03:35.123Z.partial", name), 1);
+        assert_in_range(count_named(f, ".partial", name), 3, 4); /* the latest, perhaps with its journal */
+    }
+    assert_in_range(n, 3, 999);
+    assert_int_equal(count_named(f, ".partial", name), 2);
+    assert_int_equal(count_backups(f, name), 1);
+    plan = plan_of(list, NOW);
+    OK(f, store_open_with(name, &plan, &f->store, &f->err));
     assert_int_equal(store_job_count(f->store, JOB_QUEUED), 1);
     OK(f, store_check_integrity(f->store, &f->err));
 }
@@ -127,6 +197,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_DIRECTORY(older_files_are_migrated_after_a_backup),
+        IN_DIRECTORY(a_killed_backup_is_none),
         IN_DIRECTORY(a_failed_migration_changes_nothing),
         IN_DIRECTORY(imports_of_version_3_are_known),
     };
