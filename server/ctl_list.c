@@ -217,11 +217,16 @@ int ctl_transcript(struct ctl_http *http, const struct ctl_options *options, str
     return ctl_print_answer(http, path, err);
 }
 
+static void print_devices_head(void)
+{
+    printf("%-40s %-28s %-14s %s\n", "DEVICE", "NAME", "DRIVER", "COUNTERS");
+}
+
 static void print_device(const json_t *device)
 {
     const json_t *environment = json_object_get(device, "environment"), *counters = json_object_get(device, "counters");
     const json_t *driver = json_object_get(device, "driver_version");
-    printf("%-40s %-28s driver %-14s counters %s", ctl_member(device, "id"), ctl_member(device, "name"),
+    printf("%-40s %-28s %-14s %s", ctl_member(device, "id"), ctl_member(device, "name"),
            json_is_string(driver) ? ctl_text(driver) : ctl_member(environment, "driver_version"),
            ctl_member(counters, "status"));
     if (json_is_string(json_object_get(counters, "why")))
@@ -240,6 +245,7 @@ int ctl_devices(struct ctl_http *http, const struct ctl_options *options, struct
         return ctl_print_answer(http, "/api/v1/devices", err);
     if (ctl_http_get_json(http, "/api/v1/devices", &list, err) != 0)
         return -1;
+    print_devices_head();
     json_array_foreach(json_object_get(list, "items"), i, device) print_device(device);
     json_decref(list);
     return 0;
@@ -278,6 +284,8 @@ int ctl_ready(struct ctl_http *http, const struct ctl_options *options, struct r
     if (result == 0 && options->json)
         result = ctl_print(&text, err);
     if (result == 0 && !options->json) {
+        if (json_array_size(json_object_get(answer, "devices")) > 0)
+            print_devices_head();
         json_array_foreach(json_object_get(answer, "devices"), i, device) print_device(device);
     }
     if (result == 0 && status != 200)

@@ -51,6 +51,7 @@ static const struct command {
 #define COMMAND_COUNT (sizeof commands / sizeof commands[0])
 
 #define AT(member) offsetof(struct ctl_options, member)
+/* An option that means one thing here and another there has a line for each; all of a name have the same value. */
 static const struct option {
     const char *name, *value; /* value NULL: a switch */
     unsigned commands;
@@ -70,48 +71,67 @@ static const struct option {
      "a published record (deploy/records/t4.json), --date chooses the entry; alone"},
     {"date", "DAY", IMPORT, AT(date), "when it was measured: a day (UTC) or a time, where no file tells it"},
     {"times", "STATE", IMPORT, AT(times), "plain timings: warm (a loop; the default) or cold"},
-    {"sizes", "SIZES", IMPORT | SUBMIT | RUNS | EXPORT | TREND | COMPARE, AT(sizes),
-     "course, scaled or, of runs, other: imports of sizes of their own (default: course; of "
-     "runs: all)"},
-    {"cache", "LIST", SUBMIT | IMPORT, AT(cache),
-     "warm, cold or warm,cold (default: both); import: of the profiler's launches, cold (--cache-control all; the "
-     "default) or warm"},
+    {"sizes", "SIZES", SUBMIT, AT(sizes), "course (default) or scaled"},
+    {"sizes", "SIZES", IMPORT, AT(sizes),
+     "of kernels that have the suite's names: course, scaled or other (default); of a recording: which of two"},
+    {"sizes", "SIZES", RUNS | EXPORT, AT(sizes),
+     "course, scaled or other: imports of sizes of their own (default: all)"},
+    {"sizes", "SIZES", TREND, AT(sizes), "course (default), scaled or other: imports of sizes of their own"},
+    {"sizes", "SIZES", COMPARE, AT(sizes),
+     "a driver's runs of course, scaled or other sizes (default: those of the runs named, else course)"},
+    {"cache", "LIST", SUBMIT, AT(cache), "warm, cold or warm,cold (default: both)"},
+    {"cache", "LIST", IMPORT, AT(cache),
+     "state of the profiler's launches: cold (--cache-control all; the default) or warm"},
     {"kernels", "LIST", SUBMIT, AT(kernels), "kernel ids with commas between (default: all ten)"},
     {"no-counters", NULL, SUBMIT, AT(no_counters), "time only: no hardware byte counters"},
-    {"device", "ID", SUBMIT | RUNS | IMPORT | EXPORT | HISTORY | TREND | COMPARE, AT(device),
-     "a device's id (submit's default: the first); import: the GPU's name or UUID, where no file tells it"},
+    {"device", "ID", SUBMIT, AT(device), "a device's id (default: the first)"},
+    {"device", "ID", IMPORT, AT(device), "the GPU's name or UUID, where no file tells it"},
+    {"device", "ID", RUNS | EXPORT | HISTORY, AT(device), "a device's id (default: all)"},
+    {"device", "ID", TREND, AT(device), "a device's id; needed"},
+    {"device", "ID", COMPARE, AT(device), "a device's id; needed where both sides are drivers"},
     {"note", "TEXT", SUBMIT, AT(note), "free text kept with the job"},
     {"on-interrupt", "WHAT", SUBMIT, AT(on_interrupt), "fail or retry, when the daemon or node dies (default: fail)"},
     {"predict", "LIST", SUBMIT, AT(predict),
      "KERNEL=above, near or below, with commas between: where DRAM over asked bytes will lie, as "
      "vector_add=near,transpose_naive=above"},
     {"idempotency-key", "KEY", SUBMIT, AT(idempotency_key), "the same key and job again gives the same job"},
-    {"state", "STATE", JOBS | SHOW | TREND, AT(state),
-     "jobs: queued, running, done, failed, cancelled, interrupted; show: warm, cold or mixed "
-     "(default: all there are); trend: default warm"},
-    {"driver", "VERSION", IMPORT | RUNS | EXPORT | TREND, AT(driver),
+    {"state", "STATE", JOBS, AT(state), "queued, running, done, failed, cancelled or interrupted (default: all)"},
+    {"state", "STATE", SHOW, AT(state), "warm, cold or mixed (default: all there are)"},
+    {"state", "STATE", TREND, AT(state), "warm (default), cold or mixed: of imports that mix both"},
+    {"driver", "VERSION", IMPORT, AT(driver), "the driver that it was measured with, where no file tells it"},
+    {"driver", "VERSION", RUNS | EXPORT | TREND, AT(driver),
      "runs with this driver; unknown: those of which it is not known"},
-    {"cuda", "VERSION", IMPORT | RUNS | EXPORT | TREND, AT(cuda), "runs with this CUDA version"},
-    {"suite", "SUITE", RUNS | EXPORT | TREND | COMPARE, AT(suite),
-     "verify, or import: rows of other kernels than the ten"},
-    {"source", "SOURCE", RUNS | EXPORT | HISTORY | TREND | COMPARE, AT(source),
-     "measured, replayed, imported or any, of runs also measured,imported (default: any; elsewhere than in runs: not "
-     "replayed)"},
-    {"counters", "WHICH", RUNS | EXPORT, AT(counters), "counter-backed or timed-only"},
+    {"cuda", "VERSION", IMPORT, AT(cuda), "the CUDA version that it was measured with, where no file tells it"},
+    {"cuda", "VERSION", RUNS | EXPORT | TREND, AT(cuda),
+     "runs with this CUDA version; unknown: those of which it is not known"},
+    {"suite", "SUITE", RUNS | EXPORT, AT(suite),
+     "verify, or import: rows of other kernels than the ten (default: all)"},
+    {"suite", "SUITE", TREND, AT(suite), "verify (default), or import: rows of other kernels than the ten"},
+    {"suite", "SUITE", COMPARE, AT(suite),
+     "a driver's runs of verify, or of import: rows of other kernels than the ten (default: that of the runs named, "
+     "else verify)"},
+    {"source", "SOURCE", RUNS | EXPORT, AT(source),
+     "measured, replayed, imported, measured,imported or any (default: any)"},
+    {"source", "SOURCE", HISTORY | TREND | COMPARE, AT(source),
+     "measured, replayed, imported or any (default: measured and imported)"},
+    {"counters", "WHICH", RUNS | EXPORT, AT(counters), "counter-backed or timed-only (default: both)"},
     {"outcome", "OUTCOME", RUNS | EXPORT, AT(outcome), "ok, refused, partial or any (default: ok)"},
-    {"since", "TIME", RUNS | EXPORT | HISTORY | TREND, AT(since), "RFC 3339 or a date, inclusive"},
-    {"until", "TIME", RUNS | EXPORT | HISTORY | TREND, AT(until), "RFC 3339 or a date, exclusive"},
-    {"kernel", "ID", TREND | COMPARE, AT(kernel),
-     "a kernel's or, of trend, ceiling's id; compare: ids with commas between, a comma or backslash of an id after a "
-     "backslash (default: all)"},
+    {"since", "TIME", RUNS | EXPORT, AT(since), "RFC 3339 or a date, inclusive"},
+    {"since", "TIME", HISTORY | TREND, AT(since), "RFC 3339 or a date, inclusive (default: 365 days before --until)"},
+    {"until", "TIME", RUNS | EXPORT | HISTORY | TREND, AT(until), "RFC 3339 or a date, exclusive (default: now)"},
+    {"kernel", "ID", TREND, AT(kernel), "a kernel's or ceiling's id; needed"},
+    {"kernel", "ID", COMPARE, AT(kernel),
+     "ids with commas between, a comma or backslash of an id after a backslash (default: all)"},
     {"metric", "METRIC", TREND, AT(metric),
-     "time_s, dram_bytes, dram_per_ask, percent_of_ceiling, or value of a ceiling"},
+     "time_s, dram_bytes, dram_per_ask, percent_of_ceiling, or value of a ceiling (default: time_s, of a ceiling "
+     "value)"},
     {"fail-on", "VERDICT", COMPARE, AT(fail_on), "slower: exit 1 on a regression, 2 when it could not be told"},
     {"text", "TEXT", NOTE, AT(text), "the note, in place of the one there"},
     {"accept", "LIST", NOTE, AT(accept), "with --text: KERNEL:STATE with commas between, the new baseline of trends"},
-    {"limit", "N", JOBS | RUNS, AT(limit), "at most N rows"},
+    {"limit", "N", JOBS | RUNS, AT(limit), "at most N rows, up to 200 (default 50)"},
     {"table", NULL, SHOW, AT(table), "the ten-row table (default)"},
-    {"csv", NULL, SHOW | EXPORT, AT(csv), "CSV, one line per kernel and cache state"},
+    {"csv", NULL, SHOW, AT(csv), "CSV, one line per kernel and cache state"},
+    {"csv", NULL, EXPORT, AT(csv), "CSV, one line per kernel and cache state (default: JSON)"},
     {"output", "FILE", EXPORT, AT(output), "write to FILE, whole or not at all (default: standard output)"},
     {"help", NULL, ALL, AT(help), "print this and exit"},
     {"version", NULL, ALL, AT(version), "print the version and exit"},
@@ -127,46 +147,71 @@ static const struct command *find_command(const char *name)
     return NULL;
 }
 
-static void print_command(const struct command *command)
+static void print_command(const char *name, const char *argument, const char *what)
 {
     char left[32];
-    snprintf(left, sizeof left, "%s %s", command->name, command->argument != NULL ? command->argument : "");
-    printf("  %-16s %s\n", left, command->what);
+    snprintf(left, sizeof left, "%s %s", name, argument != NULL ? argument : "");
+    printf("  %-18s %s\n", left, what);
 }
+
+static bool is_common(const struct option *option)
+{
+    return (option->commands | CANCEL | TRANSCRIPT) == ALL;
+}
+
+/* Of the commands of which: those that are of these alone, or those that nearly all commands have. */
+static void print_options(const char *of, unsigned which, bool common)
+{
+    bool headed = false;
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        char left[40];
+        if (is_common(&options[i]) != common || (options[i].commands & which) == 0)
+            continue;
+        if (!headed)
+            printf("\nOptions of %s:\n", of);
+        headed = true;
+        snprintf(left, sizeof left, "--%s %s", options[i].name, options[i].value != NULL ? options[i].value : "");
+        printf("  %-24s %s\n", left, options[i].what);
+    }
+}
+
+static const char exit_statuses[] =
+    "\nExit status: 0 done; 1 measured, but the run is refused or partial; of compare --fail-on slower: 1 slower, 2 it "
+    "could not be told;\n"
+    "130 Ctrl-C; otherwise the error's, as in sysexits(3): 64 usage, 65 what was sent, or what the state of things, "
+    "does "
+    "not allow, 66 no such\n"
+    "job, run, device or kernel, 69 the daemon cannot be reached or no device is ready, 70 the measurement failed, 71 "
+    "the "
+    "system has too little\n"
+    "or fails, 74 a file cannot be read or written, 75 try again, 76 the measuring program broke the protocol, 77 not "
+    "permitted.\n"
+    "README.md, \"Errors, and what to do\", has the status of each error.";
 
 void ctl_help(const char *of)
 {
     const struct command *only = find_command(of);
-    puts("Usage: rooflinectl COMMAND [OPTION]…\n\nTalks to rooflined.\n\nCommands:");
-    for (size_t i = 0; i < COMMAND_COUNT; i++)
-        if (only == NULL || only == &commands[i])
-            print_command(&commands[i]);
-    for (size_t c = 0; c <= COMMAND_COUNT; c++) {
-        if (only != NULL && c < COMMAND_COUNT && only != &commands[c])
-            continue;
-        bool headed = false;
-        for (size_t i = 0; i < OPTION_COUNT; i++) {
-            bool common =
-                (options[i].commands & ~(unsigned)(CANCEL | TRANSCRIPT)) == (ALL & ~(unsigned)(CANCEL | TRANSCRIPT));
-            if (c < COMMAND_COUNT ? common || (options[i].commands & commands[c].bit) == 0 : !common)
-                continue;
-            if (!headed)
-                printf("\nOptions of %s:\n", c < COMMAND_COUNT ? commands[c].name : "all commands");
-            headed = true;
-            char left[40];
-            snprintf(left, sizeof left, "--%s %s", options[i].name, options[i].value != NULL ? options[i].value : "");
-            printf("  %-24s %s\n", left, options[i].what);
-        }
+    if (only != NULL) {
+        printf("Usage: rooflinectl %s%s%s [OPTION]…\n\n%s\n", only->name, only->argument != NULL ? " " : "",
+               only->argument != NULL ? only->argument : "", only->what);
+        if (only->bit == COMPARE)
+            puts("\nBASE and HEAD are each run:ID[,run:ID…] or driver:VERSION[,cuda:VERSION].");
+        print_options(only->name, only->bit, false);
+    } else {
+        puts("Usage: rooflinectl COMMAND [OPTION]…\n\nTalks to rooflined.\n\nCommands:");
+        for (size_t i = 0; i < COMMAND_COUNT; i++)
+            print_command(commands[i].name, commands[i].argument, commands[i].what);
+        print_command("help", "COMMAND", "this, or what one command is told");
+        for (size_t i = 0; i < COMMAND_COUNT; i++)
+            print_options(commands[i].name, commands[i].bit, false);
     }
-    puts("\nCtrl-C during submit --wait leaves the job running and says how to cancel it.\n"
-         "Exit status: 0 done; 1 measured, but the run is refused or partial; of compare --fail-on slower: 1 slower, 2 "
-         "it "
-         "could not be told;\notherwise the error's, as in "
-         "sysexits(3): 64 usage,\n"
-         "69 the daemon cannot be reached or no device is ready, 70 the measurement failed, 75 try again, 77 not "
-         "permitted.");
+    print_options("all commands", only != NULL ? only->bit : ALL, true);
+    if (only == NULL || only->bit == SUBMIT)
+        puts("\nCtrl-C during submit --wait leaves the job running and says how to cancel it.");
+    puts(exit_statuses);
 }
 
+/* The first line of the name. */
 static const struct option *find_option(const char *name, size_t len)
 {
     for (size_t i = 0; i < OPTION_COUNT; i++)
@@ -202,6 +247,14 @@ static int take_option(int argc, char **argv, int *i, struct ctl_options *ret, u
     return 0;
 }
 
+static bool takes(const struct command *command, const char *name)
+{
+    for (size_t i = 0; i < OPTION_COUNT; i++)
+        if ((options[i].commands & command->bit) != 0 && strcmp(options[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 /* Every option given must be one of the command's, and the argument there exactly when the command has one. */
 static int check_command(const struct ctl_options *ret, uint64_t used, struct rl_err *err)
 {
@@ -214,7 +267,7 @@ static int check_command(const struct ctl_options *ret, uint64_t used, struct rl
     if (command == NULL)
         return rl_fail(err, RL_E_USAGE, NULL, "\"%s\" is not a command.", ret->command);
     for (size_t i = 0; i < OPTION_COUNT; i++)
-        if ((used & (UINT64_C(1) << i)) != 0 && (options[i].commands & command->bit) == 0)
+        if ((used & (UINT64_C(1) << i)) != 0 && !takes(command, options[i].name))
             return rl_fail(err, RL_E_USAGE, NULL, "%s has no option --%s.", command->name, options[i].name);
     int64_t id;
     if (command->argument == NULL)

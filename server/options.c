@@ -57,10 +57,11 @@ static const struct option_spec {
     {"job-timeout", "SECONDS", SECONDS, offsetof(struct options, job_timeout_s),
      "limit of a whole job, its phases' limits in proportion (default 600)"},
     {"migrate", NULL, FLAG, offsetof(struct options, migrate),
-     "bring the database to this version, whatever its size, and exit"},
-    {"check", NULL, FLAG, offsetof(struct options, check), "check the database's integrity and exit"},
+     "bring the database to this version, whatever its size, and exit (the\ndaemon has to be stopped)"},
+    {"check", NULL, FLAG, offsetof(struct options, check),
+     "check the database's integrity and exit (the daemon has to be stopped)"},
     {"retire", "RUN[,RUN]", TEXT, offsetof(struct options, retire),
-     "delete these runs for good and exit; a tombstone with the reason stays"},
+     "delete these runs for good and exit (the daemon has to be stopped);\na tombstone with the reason stays"},
     {"reason", "TEXT", TEXT, offsetof(struct options, reason), "why, with --retire"},
     {"verbose", NULL, FLAG, offsetof(struct options, verbose), "log every request on standard error"},
     {"help", NULL, FLAG, offsetof(struct options, help), "print this and exit"},
@@ -275,5 +276,6 @@ void options_help(void)
     puts(
         "\nEach option may also come from the environment: ROOFLINED_LISTEN for --listen, and so on (flags: 1 or 0).\n"
         "The command line wins. SIGTERM, SIGINT and SIGHUP end the daemon in order, a second one at once.\n"
-        "Exit status: 0, or as in sysexits(3): 64 usage, 65 bad data, 66 missing input, 70 defect, 71 system, 74 I/O.");
+        "Exit status: 0, or as in sysexits(3): 64 usage, 65 bad data, 66 missing input, 70 defect, 71 system, 74 I/O,\n"
+        "75 another program holds the database.");
 }

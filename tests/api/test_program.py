@@ -36,6 +36,9 @@ class Program(unittest.TestCase):
                        "open-network", "request-timeout", "idle-timeout", "job-timeout", "migrate", "check", "retire", "reason", "verbose", "help", "version"):
             self.assertIn("--" + option, out)
         self.assertTrue(all(len(line) <= 110 for line in out.splitlines()))
+        self.assertEqual(out.count("stopped)"), 3)
+        for status in (64, 65, 66, 70, 71, 74, 75):
+            self.assertRegex(out.split("Exit status:")[1], rf"\b{status} ")
         status, out, text = harness.run_program("--version")
         self.assertEqual((status, text), (0, ""))
         self.assertRegex(out, r"^rooflined \d+\.\d+\.\d+(\+\w+)?\n$")

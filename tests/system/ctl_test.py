@@ -97,8 +97,9 @@ class Commands(Ctl):
         self.assertEqual(json.loads(self.ctl("show", "2", "--json").stdout)["id"], "2")
         self.assertTrue(self.ctl("show", "2", "--csv").stdout.startswith("source,"))
         self.assertIn("exited with status 0", self.ctl("transcript", "1").stdout)
-        self.assertIn("counters ok", self.ctl("devices").stdout)
-        self.assertIn("driver 580.159.04", self.ctl("devices").stdout)
+        self.assertRegex(self.ctl("devices").stdout, r"(?m) ok$")
+        self.assertEqual(self.ctl("devices").stdout.split()[:4], ["DEVICE", "NAME", "DRIVER", "COUNTERS"])
+        self.assertIn(" 580.159.04 ", self.ctl("devices").stdout)
         self.assertTrue(json.loads(self.ctl("devices", "--json").stdout)["items"])
         self.assertEqual(self.ctl("ready").stdout.splitlines()[-1], "ready")
         self.assertTrue(json.loads(self.ctl("ready", "--json").stdout)["ready"])
@@ -194,6 +195,20 @@ class Commands(Ctl):
         self.assertIn("--url", of_submit)
         self.assertNotIn("--accept", of_submit)
         self.assertEqual(self.ctl("help", url=False).stdout, self.ctl("--help", url=False).stdout)
+        everything = self.ctl("--help", url=False).stdout
+        self.assertRegex(everything, r"(?m)^  help COMMAND ")
+        # every status that the README's table of errors gives is told, and each command's own lines alone
+        table = (pathlib.Path(__file__).resolve().parents[2] / "README.md").read_text().split("<!-- errors: begin -->")[1]
+        statuses = everything.split("Exit status:")[1]
+        for status in set(re.findall(r"^\| `\w+` \| \d+ \| (\d+) \|", table, re.M)):
+            self.assertRegex(statuses, rf"\b{status} ")
+        self.assertTrue(of_submit.startswith("Usage: rooflinectl submit [OPTION]…\n"))
+        self.assertRegex(of_submit, r"--sizes SIZES +course \(default\) or scaled\n")
+        self.assertTrue(self.ctl("help", "compare", url=False).stdout.startswith("Usage: rooflinectl compare BASE HEAD [OPTION]…\n"))
+        self.assertRegex(self.ctl("help", "show", url=False).stdout, r"--state STATE +warm, cold or mixed \(default: all there are\)\n")
+        self.assertNotIn("--json", self.ctl("help", "cancel", url=False).stdout)
+        for command, default in (("export", "any"), ("trend", "measured and imported")):
+            self.assertRegex(self.ctl("help", command, url=False).stdout, rf"--source SOURCE .*\(default: {default}\)\n")
         # what it shows as an example can be sent
         example = re.search(r"--predict .*, as (\S+)", of_submit).group(1)
         self.assertEqual(len(json.loads(self.ctl("submit", "--json", "--predict", example).stdout)["predictions"]), 2)
