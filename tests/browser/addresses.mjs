@@ -15,6 +15,7 @@ export const ADDRESSES = [
   {name: "trend-accept", ready: ".accept-form", fragment: (ids) => `view=trend&device=${ids.device}&kernel=matmul_naive&state=cold&metric=time_s`, then: (page) => page.getByRole("button", {name: "Accept this change"}).click()},
   {name: "compare", ready: ".compare-row", fragment: (ids) => `view=compare&device=${ids.device}&base=driver:${BEFORE}&head=driver:${AFTER}`},
   {name: "compare-runs", ready: ".outcome", fragment: (ids) => `view=compare&base=run:${ids.run},run:${ids.other}&head=run:${ids.timed}`},
+  {name: "compare-few", ready: ".compare-row", fragment: (ids) => `view=compare&base=run:${ids.other}&head=run:${ids.again}`},
   {name: "explorer", ready: ".results .roofline-plot", fragment: (ids) => `view=explorer&run=${ids.run}&of=suite*vector_add*course&state=cold&reuse=2&time=400us`},
   {name: "explorer-pins", ready: "#explorer tbody tr:nth-child(6)", fragment: () => "view=explorer&roof=typed&bandwidth=504G&peak=29.1T&reuse=16&rate=1.8T&pins=vadd*16777216***saxpy*16777216***naive*2048***tiled*2048***library*4096"},
   {name: "explorer-wrong", ready: "#explorer .field .error:not([hidden])", fragment: (ids) => `view=explorer&run=${ids.run}&of=own*two*8`},
@@ -28,8 +29,9 @@ export const ADDRESSES = [
 export async function fill(daemon) {
   const other = await submit(daemon, {suite: "verify", sizes: "scaled"});
   const first = await submit(daemon, {suite: "verify", note: "after the driver update", predictions: {vector_add: "near", matmul_naive: "above", stencil_global: "below"}});
+  const again = await submit(daemon, {suite: "verify", sizes: "scaled"}); // two runs of these sizes alone: too few on a side, and no history
   const timed = await submit(daemon, {suite: "verify", counters: false, cache: ["warm"]});
   const [t4] = await importT4(daemon);
   const {device} = await fillPast(daemon);
-  return {device, run: first.run, job: first.id, other: other.run, timed: timed.run, imported: t4.id};
+  return {device, run: first.run, job: first.id, again: again.run, other: other.run, timed: timed.run, imported: t4.id};
 }

@@ -2,7 +2,7 @@
 import {chooser, field} from "../controls.js";
 import {element} from "../dom.js";
 import {NONE} from "../format.js";
-import {bdi, button, chip} from "../parts.js";
+import {bdi, button, chip, unbroken} from "../parts.js";
 import {watch} from "./filters.js";
 import {axis, interval, key, mark, scaleOf} from "./compare-interval.js";
 import {BYTES, CAUSES, TIME, changeOf, tied} from "./compare-words.js";
@@ -21,7 +21,8 @@ function verdict(name, why) {
 
 function numbers(measure) {
   if (measure.ratio === null) return element("div", {class: "numbers"}, element("strong", {}, NONE), element("span", {class: "second"}, measure.why.ratio));
-  return element("div", {class: "numbers"}, element("strong", {}, changeOf(measure.ratio)), element("span", {class: "second"}, range(measure.interval) ?? measure.interval.why.low ?? "no interval"));
+  const within = range(measure.interval);
+  return element("div", {class: "numbers"}, element("strong", {}, changeOf(measure.ratio)), element("span", {class: "second"}, within === null ? measure.interval.why.low ?? "no interval" : unbroken(within)));
 }
 
 /** "1.0103 → 1.0108 ms": in so many digits that a change of 0.05 % is to be seen; one unit for both where one fits. */
