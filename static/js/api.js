@@ -1,6 +1,7 @@
 // The daemon's API: all HTTP of the page goes through here.
 
 const TOKEN = "rooflined-token";
+const LIMIT_MS = 20000; // for an answer to begin, and again for its end: a comparison of many runs takes the daemon seconds
 
 /** An answer that is no success: code, message, next_action and field as the API gives them, retryAfter in seconds or null; status 0 when there was no answer. */
 export class ApiError extends Error {
@@ -43,6 +44,27 @@ async function reach(method, path, {signal, headers = {}, body} = {}) {
   }
 }
 
+/**
+ * ask(within, heard) with a limit: within is the signal for what it asks, heard() is called once the answer has begun. A daemon that is stopped takes connections and never answers;
+ * without the limit nothing would ever say so. Throws ApiError then; the abort of the view's own signal comes through as it is.
+ */
+async function limited(signal, ask) {
+  const silence = new AbortController();
+  const begin = () => setTimeout(() => silence.abort(), LIMIT_MS);
+  let timer = begin();
+  try {
+    return await ask(AbortSignal.any([silence.signal, ...(signal ? [signal] : [])]), () => {
+      clearTimeout(timer);
+      timer = begin();
+    });
+  } catch (error) {
+    if (!silence.signal.aborted || signal?.aborted) throw error;
+    throw new ApiError({code: "unreachable", message: `The daemon did not answer within ${LIMIT_MS / 1000} s.`, next_action: "Check that rooflined is not stopped, that its machine is not overloaded and that it can be reached, then try again."}, 0);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** A response that is no success, with what it says (null: nothing that is JSON), as an error. */
 const refusal = (response, said) => new ApiError(said?.error ?? wordless(response.status), response.status, response.headers.get("Retry-After"));
 
@@ -62,31 +84,42 @@ async function read(response, how) {
     return await response[how]();
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new ApiError(wordless(response.status), response.status);
+    if (error.name === "SyntaxError") throw new ApiError(wordless(response.status), response.status);
+    throw new ApiError({code: "unreachable", message: "The answer broke off.", next_action: "Check that rooflined runs, then try again."}, 0);
   }
 }
 
+/** GET with a limit: {response, said}, the latter as how reads it, "json" or "text". */
+const getWithin = (path, signal, how) => limited(signal, async (within, heard) => {
+  const response = await ask("GET", path, {signal: within});
+  heard();
+  return {response, said: await read(response, how)};
+});
+
 /** GET, as JSON. */
-export const get = async (path, {signal} = {}) => read(await ask("GET", path, {signal}), "json");
+export const get = async (path, {signal} = {}) => (await getWithin(path, signal, "json")).said;
 
 /** What /readyz says; that nothing can be measured now is an answer too. */
 export async function readiness({signal} = {}) {
-  const response = await reach("GET", "/readyz", {signal});
-  const said = await read(response, "json");
+  const {response, said} = await limited(signal, async (within, heard) => {
+    const answer = await reach("GET", "/readyz", {signal: within});
+    heard();
+    return {response: answer, said: await read(answer, "json")};
+  });
   if (!Array.isArray(said?.reasons)) throw refusal(response, said);
   return said;
 }
 
 /** GET, as text. */
-export const getText = async (path, {signal} = {}) => read(await ask("GET", path, {signal}), "text");
+export const getText = async (path, {signal} = {}) => (await getWithin(path, signal, "text")).said;
 
-/** GET, as a Blob: for what is saved and may be large. */
+/** GET, as a Blob: for what is saved and may be large, so without a limit. */
 export const getBlob = async (path, {signal} = {}) => read(await ask("GET", path, {signal}), "blob");
 
 /** GET, as {body, etag, headers}: for what is written back with If-Match. */
 export async function getTagged(path, {signal} = {}) {
-  const response = await ask("GET", path, {signal});
-  return {body: await read(response, "json"), etag: response.headers.get("ETag"), headers: response.headers};
+  const {response, said} = await getWithin(path, signal, "json");
+  return {body: said, etag: response.headers.get("ETag"), headers: response.headers};
 }
 
 /** Any other method. body: an object, sent as JSON; a FormData or null. Returns {status, headers, etag, body}; body is null where none came. */

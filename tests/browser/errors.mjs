@@ -42,6 +42,49 @@ async function readinessTests() {
   });
 }
 
+/** An answer that begins and then says no more, as fetch gives it: its end is the signal's abort. */
+const begun = (signal) => new Response(new ReadableStream({start(stream) {
+  stream.enqueue(new TextEncoder().encode("["));
+  signal.addEventListener("abort", () => stream.error(signal.reason));
+}}));
+
+/** Asks api.js where fetch gives answer(signal), a promise, with the page's timers run out as soon as they are set. */
+async function outOfTime(answer, ask) {
+  const before = [globalThis.fetch, globalThis.sessionStorage, globalThis.setTimeout];
+  globalThis.fetch = (path, {signal}) => answer(signal);
+  globalThis.sessionStorage = {getItem: () => null};
+  globalThis.setTimeout = (fn) => before[2](fn, 0);
+  try {
+    return await ask().then(() => assert.fail("no error"), (error) => error);
+  } finally {
+    [globalThis.fetch, globalThis.sessionStorage, globalThis.setTimeout] = before;
+  }
+}
+
+async function limitTests() {
+  const {ApiError, get, getTagged, getText, readiness} = await module("api.js");
+  const silent = (signal) => new Promise((_, reject) => { signal.addEventListener("abort", () => reject(signal.reason)); });
+  await test("a daemon that does not answer, or not to the end, is told; a view that is left is not", async () => {
+    for (const ask of [get, getText, getTagged, (path, options) => readiness(options)])
+      for (const answer of [silent, async (signal) => begun(signal)]) {
+        const error = await outOfTime(answer, () => ask("/api/v1/devices", {}));
+        assert.ok(error instanceof ApiError, String(error));
+        assert.deepEqual([error.code, error.status, error.message], ["unreachable", 0, "The daemon did not answer within 20 s."]);
+        const left = new AbortController();
+        const asked = outOfTime(answer, () => ask("/api/v1/devices", {signal: left.signal}));
+        left.abort();
+        assert.equal((await asked).name, "AbortError");
+      }
+  });
+  await test("an answer that breaks off is no answer without words", async () => {
+    const broken = () => new Response(new ReadableStream({pull(stream) { stream.error(new TypeError("network error")); }}));
+    for (const ask of [get, getText, getTagged, () => readiness()]) {
+      const error = await answered(broken(), () => ask("/api/v1/devices")).then(() => assert.fail("no error"), (thrown) => thrown);
+      assert.deepEqual([error.code, error.status, error.message, error.nextAction], ["unreachable", 0, "The answer broke off.", "Check that rooflined runs, then try again."]);
+    }
+  });
+}
+
 async function waitTests() {
   const {ApiError, get, seconds} = await module("api.js");
   await test("a wait is whole seconds, as the daemon gives it, or none", async () => {
@@ -61,6 +104,7 @@ async function waitTests() {
 export async function errorsTests() {
   await waitTests();
   await readinessTests();
+  await limitTests();
   const {errorSentence, sentence} = await module("format.js");
   await test("a message becomes a sentence, and the name of the field that it begins with stays as it is sent", () => {
     const cases = [
