@@ -81,12 +81,12 @@ static void older_files_are_migrated_after_a_backup(void **state)
     OK(f, store_check_integrity(f->store, &f->err));
 }
 
-static void touch(struct fixture *f, const char *format)
+static void touch(struct fixture *f, const char *suffix)
 {
     char name[160];
     FILE *file;
 
-    snprintf(name, sizeof name, format, f->path);
+    snprintf(name, sizeof name, "%s%s", f->path, suffix);
     file = fopen(name, "wx");
     assert_non_null(file);
     fclose(file);
@@ -125,9 +125,9 @@ static void a_killed_backup_is_none(void **state)
     add_job(f, DEVICE_A);
     store_close(f->store);
     f->store = NULL;
-    touch(f, "%s.v1-2026-11-29T20:03:35.123Z.partial-journal"); /* of an earlier one */
-    touch(f, "%s.v1-2026-11-29T20:03:35.123Z.partial.mine");    /* of somebody else */
-    touch(f, "%s.v1-yesterday-at-five-o-clock.partial");
+    touch(f, ".v1-2026-11-29T20:03:35.123Z.partial-journal"); /* of an earlier one */
+    touch(f, ".v1-2026-11-29T20:03:35.123Z.partial.mine");    /* of somebody else */
+    touch(f, ".v1-yesterday-at-five-o-clock.partial");
     plan = plan_of(list, NOW + 1);
     for (; n < 1000 && !migrates_before_write(f, &plan, n); n++) {
         assert_int_equal(count_backups(f, name), 0);
