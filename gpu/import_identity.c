@@ -66,19 +66,17 @@ static int check_date(struct import *import)
 static bool is_device_name(const char *text)
 {
     size_t len = strlen(text);
-    if (len < 1 || len > DEVICE_NAME_MAX || !rl_utf8_valid(text, len))
-        return false;
-    for (const char *c = text; *c != '\0'; c++)
-        if ((unsigned char)*c < 0x20 || *c == 0x7F)
-            return false;
-    return true;
+    return len <= DEVICE_NAME_MAX && rl_utf8_is_line(text);
 }
 
 int import_fields_check(struct import *import)
 {
     const struct import_fields *fields = &import->request->fields;
     if (fields->device != NULL && !is_device_name(fields->device))
-        return bad(import, "device", fields->device, "the GPU's name or its UUID is expected, in at most 128 bytes");
+        return bad(import, "device", fields->device,
+                   "the GPU's name or its UUID is expected, in at most 128 bytes of one line, no control characters in "
+                   "it and not "
+                   "blanks alone");
     if (fields->driver != NULL && !is_version(fields->driver))
         return bad(import, "driver", fields->driver, "a version like 580.159.04 is expected");
     if (fields->cuda != NULL && !is_version(fields->cuda))
@@ -135,8 +133,9 @@ static int set_device(struct import *import, const struct import_table *table)
         seen = table->device_column;
     if (seen != NULL && !is_device_name(seen))
         return rl_fail(import->err, RL_E_IMPORT_FORMAT, "ncu",
-                       "%s: the device is \"%s\"; a name of at most %u bytes in one line is expected", table->name,
-                       import_quote(one, seen), DEVICE_NAME_MAX);
+                       "%s: the device is \"%s\"; a name of at most %u bytes in one line is expected, no control "
+                       "characters in it and not blanks alone",
+                       table->name, import_quote(one, seen), DEVICE_NAME_MAX);
     if (given == NULL && seen == NULL && import->request->by_hand) {
         device->id = "unknown";
         device->name = "a GPU that no file names";

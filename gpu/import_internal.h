@@ -35,9 +35,12 @@ int import_fail_at(const struct import_place *at, enum rl_code code, const char 
     __attribute__((format(printf, 4, 5)));
 /* Of a name that rl_kernel_name_valid refuses, quoted. */
 #define IMPORT_BAD_NAME                                                                                                \
-    "is \"%s\", with a control character where '?' stands; a kernel's name is one line of text, as an address can "    \
-    "ask for"
-/* text for a message: at most 64 bytes, cut between characters, control characters as '?'. */
+    "is \"%s\"; a kernel's name is one line of text that can be seen: no control character (where '?' stands), and "   \
+    "not blanks alone"
+#define IMPORT_BAD_DEVICE                                                                                              \
+    "is \"%s\"; a GPU's name is one line of text that can be seen: no control character (where '?' stands), and not "  \
+    "blanks alone"
+/* text for a message: at most 64 bytes, cut between characters, what rl_utf8_control names as '?'. */
 #define IMPORT_QUOTE 80
 const char *import_quote(char out[IMPORT_QUOTE], const char *text);
 const char *import_json_seen(const json_t *value, char out[IMPORT_QUOTE]); /* a value as JSON, for a message */

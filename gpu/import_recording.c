@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "backend_replay.h"
+#include "base/num.h"
 #include "engine.h"
 #include "import_internal.h"
 #include "kernels/catalogue.h"
@@ -110,6 +111,11 @@ int import_recording(struct import *import, const struct import_file *file)
                        "%s: line 1: device.id is neither the device's uuid nor, without one, a name of lower-case "
                        "letters, digits and dashes",
                        file->name);
+    if (!rl_utf8_is_line(run->device.name)) {
+        char quoted[IMPORT_QUOTE];
+        return rl_fail(import->err, RL_E_IMPORT_FORMAT, "recording", "%s: line 1: device.name " IMPORT_BAD_DEVICE,
+                       file->name, import_quote(quoted, run->device.name));
+    }
     import->document = true;
     /* an import is of the day on which it was measured */
     run->started_at_ms = run->finished_at_ms = recorded_at_ms;

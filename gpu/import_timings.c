@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "import_internal.h"
 #include "kernels/catalogue.h"
 #include "record/record_json.h"
@@ -323,6 +324,9 @@ static int check_document(struct reader *r, const struct rl_run *run)
                    : import_fail_at(&r->at, RL_E_IMPORT_FORMAT, "device.id",
                                     "is \"%s\" without a uuid; lower-case letters, digits and dashes are expected",
                                     import_quote(one, run->device.id));
+    if (!rl_utf8_is_line(run->device.name))
+        return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, "device.name", IMPORT_BAD_DEVICE,
+                              import_quote(one, run->device.name));
     for (size_t i = 0; i < run->row_count; i++) {
         char member[48];
         snprintf(member, sizeof member, "kernels[%zu].kernel", i);

@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "record/derive.h"
 #include "record/quantile.h"
 #include "record/record_json.h"
@@ -42,9 +43,11 @@ static int check_head(const struct rl_run *run, const struct import_expected *ex
         return broken(err, "outcome", "a check that refuses the run has failed");
     if (!rl_device_id_valid(&run->device))
         return broken(err, "device.id", "it is neither its UUID nor, without one, a slug");
+    if (!rl_utf8_is_line(run->device.name))
+        return broken(err, "device.name", "it has a control character or nothing that can be seen");
     for (size_t i = 0; i < run->row_count; i++)
         if (!rl_kernel_name_valid(run->rows[i].kernel))
-            return broken(err, "kernels", "a name has a control character");
+            return broken(err, "kernels", "a name has a control character or nothing that can be seen");
     return check_files(&run->import, expected, err);
 }
 

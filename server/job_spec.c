@@ -193,12 +193,11 @@ static int read_note(const json_t *value, struct job_spec *spec, struct rl_err *
     if (!rl_utf8_valid(text, len))
         return rl_fail(err, RL_E_BAD_FIELD, "note", "note is not valid UTF-8.");
     for (size_t i = 0; i < len; i++) {
-        unsigned char c = (unsigned char)text[i];
-        bool c1 = c == 0xc2 && (unsigned char)text[i + 1] < 0xa0; /* U+0080 to U+009F */
-        if ((c < 0x20 && c != '\n' && c != '\t') || c == 0x7f || c1)
+        unsigned control = rl_utf8_control(text + i);
+        if (control != 0 && control != '\n' && control != '\t')
             return rl_fail(err, RL_E_BAD_FIELD, "note",
                            "note has the control character U+%04X at byte %zu: only line feed and tab are kept.",
-                           c1 ? (unsigned)(unsigned char)text[i + 1] : c, i);
+                           control, i);
     }
     memcpy(spec->note, text, len + 1);
     return 0;

@@ -129,7 +129,7 @@ int multipart_boundary(const char *content_type, char ret[MULTIPART_BOUNDARY_MAX
 static bool is_clean_text(const char *text)
 {
     for (const char *c = text; *c != '\0'; c++)
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
+        if (rl_utf8_control(c) != 0)
             return false;
     return rl_utf8_valid(text, strlen(text));
 }

@@ -39,10 +39,8 @@ static size_t character(const unsigned char *text, size_t len)
 
 static bool shown(const unsigned char *at, size_t width, bool lines)
 {
-    if (width == 1)
-        return at[0] == '\t' || (at[0] == '\n' && lines) || (at[0] >= 0x20 && at[0] != 0x7f);
-    /* U+0080 to U+009F are control characters to a terminal too */
-    return width > 1 && !(width == 2 && at[0] == 0xc2 && at[1] < 0xa0);
+    unsigned control = width > 0 ? rl_utf8_control((const char *)at) : 0;
+    return width > 0 && (control == 0 || control == '\t' || (control == '\n' && lines));
 }
 
 int transcript_escape(struct rl_buf *out, const void *text, size_t len, bool lines)

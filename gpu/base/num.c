@@ -179,3 +179,52 @@ bool rl_utf8_valid(const char *text, size_t len)
     }
     return true;
 }
+
+/* Of valid UTF-8. */
+static unsigned code_point(const char *text, size_t step)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    unsigned code = step == 1 ? s[0] : s[0] & (0xFFu >> (step + 1));
+    for (size_t i = 1; i < step; i++)
+        code = code << 6 | (s[i] & 0x3Fu);
+    return code;
+}
+
+unsigned rl_utf8_control(const char *text)
+{
+    size_t step = rl_utf8_step(text, strnlen(text, 4));
+    unsigned code = step > 0 ? code_point(text, step) : 0;
+    return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x2028 || code == 0x2029 ? code : 0;
+}
+
+/* White_Space and Default_Ignorable_Code_Point of the Unicode standard, and the Braille pattern
+ * without dots, a symbol there. */
+static bool is_blank(unsigned code)
+{
+    static const struct {
+        unsigned first, last;
+    } blanks[] = {
+        {0x20, 0x20},       {0xA0, 0xA0},       {0xAD, 0xAD},     {0x34F, 0x34F},   {0x61C, 0x61C},
+        {0x115F, 0x1160},   {0x1680, 0x1680},   {0x17B4, 0x17B5}, {0x180B, 0x180F}, {0x2000, 0x200F},
+        {0x202A, 0x202F},   {0x205F, 0x206F},   {0x2800, 0x2800}, {0x3000, 0x3000}, {0x3164, 0x3164},
+        {0xFE00, 0xFE0F},   {0xFEFF, 0xFEFF},   {0xFFA0, 0xFFA0}, {0xFFF0, 0xFFF8}, {0x1BCA0, 0x1BCA3},
+        {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF},
+    };
+    for (size_t i = 0; i < sizeof blanks / sizeof blanks[0]; i++)
+        if (code >= blanks[i].first && code <= blanks[i].last)
+            return true;
+    return false;
+}
+
+bool rl_utf8_is_line(const char *text)
+{
+    bool seen = false;
+    for (size_t at = 0, len = strlen(text); at < len;) {
+        size_t step = rl_utf8_step(text + at, len - at);
+        if (step == 0 || rl_utf8_control(text + at) != 0)
+            return false;
+        seen = seen || !is_blank(code_point(text + at, step));
+        at += step;
+    }
+    return seen;
+}

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/num.h"
+
 /* A decoded document of the protocol's 1 MiB takes well below this: names become struct members. */
 #define RUN_ARENA_MAX (32u * 1024u * 1024u)
 
@@ -111,9 +113,7 @@ const struct rl_check *rl_run_refused_by(const struct rl_run *run)
 
 bool rl_kernel_name_valid(const char *name)
 {
-    while ((unsigned char)*name >= ' ' && *name != 0x7f)
-        name++;
-    return *name == '\0';
+    return rl_utf8_is_line(name);
 }
 
 bool rl_device_id_valid(const struct rl_device *device)

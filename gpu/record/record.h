@@ -312,7 +312,8 @@ const struct rl_check *rl_run_refused_by(const struct rl_run *run);
 /* Whether the id is the UUID or, without one, a slug (lower-case letters, digits, dashes): so a device that was only
  * named never becomes one that was measured. */
 bool rl_device_id_valid(const struct rl_device *device);
-/* Whether no control character is in it: an address can ask for it. */
+/* Whether it is one line of UTF-8 with something to be seen (rl_utf8_is_line): an address can ask for it, and a
+ * terminal shows it as it is. Device names are held to the same. */
 bool rl_kernel_name_valid(const char *name);
 
 #endif

@@ -232,7 +232,7 @@ class Imports(unittest.TestCase):
 
     def test_names_that_could_not_be_asked_for(self):
         """An address holds no control character (400), so that no stored name does."""
-        for name in ("a\nb", "a\tb", "a\x1fb", "a\x7f"):
+        for name in ("a\nb", "a\tb", "a\x1fb", "a\x7f", "a\x9b31m", "a\u2028b", "a\u2029", "\u00a0 \u200b"):
             self.refused({"ncu": counters("good", name)}, None, 422, "import_format", ["line %d" % 4, "Kernel Name", "control"])
             self.refused({"timings": lines({"kernel": "good", "ms": 1}, {"kernel": name, "ms": 1})}, None, 422, "import_format", ["line 2", "kernel", "control"])
             self.refused({"ncu": counters("good"), "timings": lines({"kernel": "x", "ms": 1, "function": name})}, None, 422, "import_format", ["line 1", "function", "control"])
@@ -349,6 +349,8 @@ class Imports(unittest.TestCase):
         self.refused({"ncu": counters("a")}, {**WHAT, "device": "x" * 257}, 413, "too_large", ["device"], "device")
         self.refused({"ncu": counters("a")}, {**WHAT, "device": b"\xff"}, 400, "bad_field", field="device")
         self.refused({"ncu": counters("a")}, {**WHAT, "device": "a\tb"}, 400, "bad_field", field="device")
+        for name in ("a\x9b31m", "a\u2028", "\u00a0"):
+            self.refused({"ncu": counters("a")}, {**WHAT, "device": name}, 400, "bad_field", ["control"], "device")
         self.refused({"ncu": counters("a")}, {**WHAT, "colour": "red"}, 400, "unknown_field", ["colour"], "colour")
         self.refused({}, WHAT, 400, "bad_field", ["nothing to import"])
         self.refused({"ncu": counters("a"), "record": T4}, WHAT, 400, "bad_field")

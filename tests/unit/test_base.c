@@ -451,6 +451,52 @@ static void utf8(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_false(rl_utf8_valid(bad[i], strlen(bad[i])));
     assert_false(rl_utf8_valid("a\0b", 3));
+    for (size_t i = 1; i < sizeof good / sizeof good[0]; i++)
+        assert_true(rl_utf8_is_line(good[i]));
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_false(rl_utf8_is_line(bad[i]));
+}
+
+static void lines_of_text(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        unsigned code;
+    } controls[] = {{"\t", 9},
+                    {"\x1F", 0x1F},
+                    {"\x7F", 0x7F},
+                    {"\xC2\x80", 0x80},
+                    {"\xC2\x9F", 0x9F},
+                    {"\xE2\x80\xA8", 0x2028},
+                    {"\xE2\x80\xA9", 0x2029},
+                    {"", 0},
+                    {" ", 0},
+                    {"~", 0},
+                    {"\xC2\xA0", 0},
+                    {"\xE2\x80\xA7", 0},
+                    {"\xE2\x80\xAA", 0},
+                    {"\xF0\x9F\x98\x80", 0}};
+    static const char *const seen[] = {"k", " k ", "void k<float>(int)", "\xC2\xA0k", "\xC3\xA9", "\xE6\xB8\xAC", "?"};
+    static const char *const unseen[] = {"",
+                                         " ",
+                                         "\xC2\xA0",
+                                         "\xC2\xAD",
+                                         "\xE3\x80\x80",
+                                         "\xE2\x80\x8B",
+                                         "\xEF\xBB\xBF",
+                                         " \xE1\xA0\x8E ",
+                                         "\xF3\xA0\x84\x80"};
+    for (size_t i = 0; i < sizeof controls / sizeof controls[0]; i++) {
+        char line[16];
+        assert_int_equal(rl_utf8_control(controls[i].text), controls[i].code);
+        snprintf(line, sizeof line, "k%s", controls[i].text);
+        assert_int_equal(rl_utf8_is_line(line), controls[i].code == 0);
+    }
+    for (size_t i = 0; i < sizeof seen / sizeof seen[0]; i++)
+        assert_true(rl_utf8_is_line(seen[i]));
+    for (size_t i = 0; i < sizeof unseen / sizeof unseen[0]; i++)
+        assert_false(rl_utf8_is_line(unseen[i]));
 }
 
 static void sha256(void **state)
@@ -482,6 +528,7 @@ int main(void)
         cmocka_unit_test(numbers_ignore_the_locale),
         cmocka_unit_test(checked_arithmetic),
         cmocka_unit_test(utf8),
+        cmocka_unit_test(lines_of_text),
         cmocka_unit_test(sha256),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

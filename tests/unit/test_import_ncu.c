@@ -29,6 +29,13 @@ static void output_around_the_table(void **state)
                "line 3|\"Kernel Name\"|k?2|control character");
     refuse_ncu(LONG_HEAD DRAM("0", "k\t2", "5"), RL_E_IMPORT_FORMAT, "line 2|\"Kernel Name\"|k?2|control character");
     refuse_ncu(LONG_HEAD DRAM("0", "k\x7f", "5"), RL_E_IMPORT_FORMAT, "line 2|\"Kernel Name\"|k?|control character");
+    refuse_ncu(LONG_HEAD DRAM("0",
+                              "k\xC2\x9B"
+                              "31m",
+                              "5"),
+               RL_E_IMPORT_FORMAT, "line 2|\"Kernel Name\"|k?31m|control character");
+    refuse_ncu(LONG_HEAD DRAM("0", "k\xE2\x80\xA8", "5"), RL_E_IMPORT_FORMAT, "line 2|\"Kernel Name\"|k?|control");
+    refuse_ncu(LONG_HEAD DRAM("0", " \xC2\xA0", "5"), RL_E_IMPORT_FORMAT, "line 2|\"Kernel Name\"|blanks alone");
 }
 
 static void raw_page(void **state)

@@ -145,6 +145,12 @@ static void bad_fields(void **state)
         {{.cuda = "V12.6"}, "cuda", "13.0"},
         {{.device = "!!"}, "device", "letters"},
         {{.device = "\xff"}, "device", "name"},
+        {{.device = "T4\xC2\x9B"
+                    "31m"},
+         "device",
+         "T4?31m|control"},
+        {{.device = "T4\xE2\x80\xA9"}, "device", "T4?|control"},
+        {{.device = " \xC2\xA0\xE2\x80\x8B"}, "device", "blanks alone"},
         {{.sizes = "huge"}, "sizes", "huge|course"},
         {{.cache = "all"}, "cache", "cold"},
         {{.times = "hot"}, "times", "warm"},
@@ -414,6 +420,25 @@ static void documents_that_contradict_themselves(void **state)
     must_refuse(&given, RL_E_IMPORT_FORMAT, "timings", "line 2, \"device.id\"|GPU-another|without a uuid");
     rl_buf_free(&out);
     measured->device.id = id;
+    measured->device.uuid = (struct rl_text){id, NULL};
+    const char *name = measured->device.name;
+    static const char *const names[] = {"",
+                                        " ",
+                                        "H200\t",
+                                        "H200\x7F",
+                                        "H200\xC2\x9B"
+                                        "31m",
+                                        "H200\xE2\x80\xA8",
+                                        "\xC2\xA0"};
+    given.fields.device = id;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        measured->device.name = names[i];
+        out = own_output(measured);
+        given.timings = out.data;
+        must_refuse(&given, RL_E_IMPORT_FORMAT, "timings", "line 2, \"device.name\"|control");
+        rl_buf_free(&out);
+    }
+    measured->device.name = name;
     measured->device.uuid = (struct rl_text){id, NULL};
     measured->checks[0].passed = (struct rl_flag3){false, NULL};
     out = own_output(measured);

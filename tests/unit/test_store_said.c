@@ -29,7 +29,7 @@ static void a_note_has_versions_of_its_own(void **state)
     static char long_text[STORE_NOTE_MAX_BYTES + 2];
     struct store_accepted accepted[] = {{"vector_add", "cold"}, {"dram_copy", "warm"}, {"vector_add", "cold"}};
     struct store_note_new note = {
-        .run_id = 1, .text = "caf\xc3\xa9 \"<b>", .principal = "uid:7", .if_version = 0, .now_ms = T0};
+        .run_id = 1, .text = "caf\xc3\xa9\n\t\"<b>", .principal = "uid:7", .if_version = 0, .now_ms = T0};
     json_t *answer;
     int64_t version = 0;
 
@@ -66,6 +66,11 @@ static void a_note_has_versions_of_its_own(void **state)
     note.text = long_text;
     FAILS(f, RL_E_TOO_LARGE, store_note_put(f->store, &note, &version, &f->err));
     note.text = "\xff";
+    FAILS(f, RL_E_BAD_FIELD, store_note_put(f->store, &note, &version, &f->err));
+    note.text = "\xc2\x9b"
+                "31m"; /* as a job's note */
+    FAILS(f, RL_E_BAD_FIELD, store_note_put(f->store, &note, &version, &f->err));
+    note.text = "a\r\n";
     FAILS(f, RL_E_BAD_FIELD, store_note_put(f->store, &note, &version, &f->err));
     note.text = "";
     note.run_id = 9;
