@@ -227,6 +227,7 @@ struct compare_used { /* one side as it was judged, newest run first */
     size_t older; /* eligible runs beyond the newest COMPARE_RUNS_MAX */
     struct compare_left_out *left_out;
     size_t left_out_count;
+    size_t draws;       /* of its runs, warm or cold: 0 leaves nothing to judge */
     const char *driver; /* versions, newest first, joined by ", " */
     const char *source; /* measured, replayed, imported: likewise; NULL: no run */
 };

@@ -99,6 +99,8 @@ const char *compare_bytes_words(const struct subject *subject, const struct comp
 const char *compare_cause_words(const struct compare_row *row, const struct compare_machine *machine, double left,
                                 const char *missing, struct rl_arena *arena);
 const char *compare_machine_words(const struct compare_machine *machine, struct rl_arena *arena);
+/* A side as a query names it: "driver 580.159.04, CUDA 13.0" of "driver:580.159.04,cuda:13.0". */
+const char *compare_label_words(const char *label, struct rl_arena *arena);
 const char *compare_answer_words(const struct compare_result *result);
 
 #endif

@@ -237,6 +237,8 @@ int compare_choose(const struct compare_side *side, struct rl_arena *arena, stru
         } else if (ret->count < COMPARE_RUNS_MAX) {
             used->ids[used->id_count++] = order[i]->id;
             ret->runs[ret->count++] = order[i];
+            for (size_t k = 0; k < order[i]->draw_count; k++)
+                used->draws += order[i]->draws[k].state < RL_STATE_COUNT;
         } else {
             used->older++;
         }
@@ -382,12 +384,16 @@ static int check_empty(const struct chosen *side, const struct compare_used *use
 {
     if (side->count > 0)
         return 0;
+    const char *words = compare_label_words(used->label, result->arena), *left_out = "";
+    if (words != NULL && used->left_out_count > 0)
+        left_out = rl_arena_printf(result->arena, ": %zu %s left out", used->left_out_count,
+                                   used->left_out_count == 1 ? "was" : "were");
+    if (words == NULL || left_out == NULL)
+        return -1;
     return compare_say(
         result->not_comparable, &result->not_comparable_count, name, result->base.label, result->head.label,
-        rl_arena_printf(result->arena,
-                        "There is no run to judge in %s (%s): %zu were left out. Replayed runs are none unless "
-                        "source asks for them.",
-                        name, used->label, used->left_out_count));
+        rl_arena_printf(result->arena, "No run of %s counts%s. Replayed runs count only with source=replayed or any.",
+                        words, left_out));
 }
 
 /* The spread of history says how far draws scatter, not that this one is not the odd one out. */

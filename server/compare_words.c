@@ -292,11 +292,53 @@ static const char *bytes_note(const struct compare_result *result, struct rl_are
     return rl_arena_printf(arena, " DRAM bytes: more in %zu rows, fewer in %zu.", more, fewer);
 }
 
+const char *compare_label_words(const char *label, struct rl_arena *arena)
+{
+    static const struct {
+        const char *part, *words;
+    } parts[] = {{"driver:", "driver "}, {"cuda:", "CUDA "}, {"run:", "run "}, {",", ", "}};
+    char *words = rl_arena_alloc(arena, 2 * strlen(label) + 1), *at = words;
+    while (words != NULL && *label != '\0') {
+        size_t i = 0, count = sizeof parts / sizeof parts[0];
+        while (i < count && strncmp(label, parts[i].part, strlen(parts[i].part)) != 0)
+            i++;
+        size_t length = i < count ? strlen(parts[i].words) : 1;
+        memcpy(at, i < count ? parts[i].words : label, length);
+        at += length;
+        label += i < count ? strlen(parts[i].part) : 1;
+    }
+    if (words != NULL)
+        *at = '\0';
+    return words;
+}
+
+/* "head (run 6)", "head (8 runs)" */
+static const char *side_words(const char *name, const struct compare_used *side, struct rl_arena *arena)
+{
+    return side->id_count == 1 ? rl_arena_printf(arena, "%s (run %s)", name, side->ids[0])
+                               : rl_arena_printf(arena, "%s (%zu runs)", name, side->id_count);
+}
+
+static const char *nothing_words(const struct compare_result *result)
+{
+    struct rl_arena *arena = result->arena;
+    const char *base = side_words("base", &result->base, arena), *head = side_words("head", &result->head, arena);
+    if (base == NULL || head == NULL)
+        return NULL;
+    if (result->base.draws == 0 && result->head.draws == 0)
+        return rl_arena_printf(arena, "Nothing to judge: neither %s nor %s has rows in the warm or cold state.", base,
+                               head);
+    return rl_arena_printf(arena, "Nothing to judge: %s has no rows in the warm or cold state.",
+                           result->base.draws == 0 ? base : head);
+}
+
 const char *compare_answer_words(const struct compare_result *result)
 {
     struct rl_arena *arena = result->arena;
     if (result->not_comparable_count > 0)
         return rl_arena_printf(arena, "The runs cannot be compared. %s", result->not_comparable[0].sentence);
+    if (result->base.draws == 0 || result->head.draws == 0)
+        return nothing_words(result);
     const size_t *counts = result->time_counts;
     const char *lead = result->outcome == COMPARE_REGRESSION      ? "Head is slower"
                        : result->outcome == COMPARE_NO_REGRESSION ? "Head is not slower"

@@ -87,6 +87,10 @@ static void print_comparison(const json_t *answer)
     json_array_foreach(rows, i, item) print_row(item);
     printf("\n%-20s %-5s %-12s %10s\n", "CEILING", "STATE", "TIME", "RATE");
     json_array_foreach(json_object_get(answer, "ceilings"), i, item) print_ceiling(item);
+    puts(
+        "\nambiguous: neither surely the same nor surely changed. missing_base, missing_head: that side has no value.\n"
+        "CAUSE, of a changed time: machine (it moved with all), bytes (from and to DRAM), clock (of the SMs), "
+        "memory_clock, none_found.");
 }
 
 /* The exit code of --fail-on slower. */

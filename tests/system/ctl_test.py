@@ -160,7 +160,9 @@ class Commands(Ctl):
         self.assertIn("\nsource: base replayed, head replayed\n", self.ctl("compare", "run:1", "run:2").stdout)
         self.assertEqual(json.loads(self.ctl(*trend, "--json", "--metric", "dram_bytes").stdout)["points"], [])
         self.assertIn('no device "x" is known (See what there is with: rooflinectl devices.)', self.ctl("trend", "--device", "x", "--kernel", "vector_add", code=66).stderr)
-        self.assertIn("no run to judge", self.ctl("compare", "driver:1", "driver:2", "--device", device).stdout)
+        self.assertIn("--state mixed", self.ctl(*trend).stderr)
+        self.assertIn("No run of driver 1 counts. Replayed runs count only with source=replayed or any.\n",
+                      self.ctl("compare", "driver:1", "driver:2", "--device", device).stdout)
 
     def test_errors_say_what_and_what_next(self):
         for words, code, part in (
@@ -313,6 +315,7 @@ class Compare(unittest.TestCase):
         self.assertIn("The machine as a whole is slower", text)
         self.assertRegex(text, r"vector_add +warm +slower +\+5\.00 %  same +\+0\.00 %  machine")
         self.assertIn("dram_copy", text)
+        self.assertIn("\nCAUSE, of a changed time: ", text)
         self.ctl(*old, *device)
         self.ctl(*new, *device, "--fail-on", "slower")
         self.assertEqual(json.loads(self.ctl(*old, *device, "--fail-on", "slower", "--json", code=1))["outcome"], "slower")

@@ -294,6 +294,25 @@ static void missing(void **state)
     compare_free(result);
 }
 
+static void no_rows(void **state)
+{
+    (void)state;
+    for (size_t i = 15; i < 30; i++)
+        lab.runs[i].draw_count = 0;
+    struct compare_result *result = judge();
+    assert_int_equal(result->outcome, COMPARE_UNDECIDED);
+    assert_string_equal(result->sentence, "Nothing to judge: head (15 runs) has no rows in the warm or cold state.");
+    compare_free(result);
+    for (size_t i = 0; i < 15; i++)
+        for (size_t r = 0; r < LAB_ROWS; r++)
+            lab.draws[i][r].state = RL_MIXED;
+    result = judge();
+    assert_int_equal(result->row_count, 0);
+    assert_string_equal(result->sentence, "Nothing to judge: neither base (15 runs) nor head (15 runs) has rows in the "
+                                          "warm or cold state.");
+    compare_free(result);
+}
+
 static void throttled_rows(void **state)
 {
     (void)state;
@@ -444,17 +463,12 @@ static void nulls_have_reasons(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(not_comparable, fill),
-        cmocka_unit_test_setup(warnings, fill),
-        cmocka_unit_test_setup(eligible, fill),
-        cmocka_unit_test_setup(newest_thirty, fill),
-        cmocka_unit_test_setup(another_method, fill),
-        cmocka_unit_test_setup(few_runs, fill),
-        cmocka_unit_test_setup(missing, fill),
-        cmocka_unit_test_setup(throttled_rows, fill),
-        cmocka_unit_test_setup(too_many_rows, fill),
-        cmocka_unit_test_setup(as_json, fill),
-        cmocka_unit_test_setup(nulls_have_reasons, fill),
+        cmocka_unit_test_setup(not_comparable, fill), cmocka_unit_test_setup(warnings, fill),
+        cmocka_unit_test_setup(eligible, fill),       cmocka_unit_test_setup(newest_thirty, fill),
+        cmocka_unit_test_setup(another_method, fill), cmocka_unit_test_setup(few_runs, fill),
+        cmocka_unit_test_setup(missing, fill),        cmocka_unit_test_setup(no_rows, fill),
+        cmocka_unit_test_setup(throttled_rows, fill), cmocka_unit_test_setup(too_many_rows, fill),
+        cmocka_unit_test_setup(as_json, fill),        cmocka_unit_test_setup(nulls_have_reasons, fill),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
