@@ -56,7 +56,7 @@ static const struct foreign {
      "a summary of Nsight Systems (nsys stats), which has times and no counters"},
     {{"Section: GPU Speed Of Light", "Section: Command line profiler metrics", NULL},
      "Nsight Compute's report for people; export it with --csv"},
-    {{"NVIDIA-SMI", "nvidia-smi", NULL}, "output of nvidia-smi"},
+    {{"| NVIDIA-SMI ", "=NVSMI LOG=", NULL}, "output of nvidia-smi"},
 };
 
 static const char *foreign_kind(const struct import_text *text)

@@ -378,6 +378,12 @@ static void other_files_are_named(void **state)
          "another tool's table|Precision"},
         {"{\"kernel\": \"k\", \"ms\": 1}\n", RL_E_IMPORT_OTHER_FILE, "JSON|timings"},
         {"hello\n", RL_E_IMPORT_OTHER_FILE, "hello"},
+        {"Sun Nov 29 20:03:35 2026\n+-----+\n| NVIDIA-SMI 580.159.04   Driver Version: 580.159.04 |\n|-----+\n",
+         RL_E_IMPORT_OTHER_FILE, "is output of nvidia-smi"},
+        {"\n==============NVSMI LOG==============\n\nTimestamp : Sun Nov 29\n", RL_E_IMPORT_OTHER_FILE,
+         "is output of nvidia-smi"},
+        {"# A report\nThe driver is what nvidia-smi (NVIDIA-SMI) tells.\n", RL_E_IMPORT_OTHER_FILE,
+         "is no export of Nsight Compute|A report"},
         {"\n\n", RL_E_IMPORT_OTHER_FILE, "no export"},
         {"\"ID\",\"Kernel Name\",\"Stream\",\"Metric Name\",\"Metric Unit\",\"Metric "
          "Value\"\n\"0\",\"range\",\"n/a\",\"dram__bytes.sum\",\"byte\",\"1\"\n",
