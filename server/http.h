@@ -123,7 +123,9 @@ bool http_origin_matches(const char *origin, const char *host);
 bool http_is_json_type(const char *content_type);
 /* Whether an If-None-Match list holds etag (weak comparison) or is "*". */
 bool http_etag_matches(const char *if_none_match, const char *etag);
-/* 1 to 128 printable ASCII characters. */
-int http_check_idempotency_key(const char *key, struct rl_err *err);
+/* The key that the field has: 1 to 128 printable ASCII characters. Blanks and tabs around it are no part of a field's
+ * value (RFC 9110, 5.5), so with and without them it is one key. Anything else: RL_E_BAD_FIELD. */
+#define HTTP_KEY_SIZE (LIMIT_KEY_CHARACTERS + 1)
+int http_read_idempotency_key(const char *value, char ret[HTTP_KEY_SIZE], struct rl_err *err);
 
 #endif

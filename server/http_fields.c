@@ -188,9 +188,12 @@ bool http_etag_matches(const char *list, const char *etag)
     return false;
 }
 
-int http_check_idempotency_key(const char *key, struct rl_err *err)
+int http_read_idempotency_key(const char *value, char ret[HTTP_KEY_SIZE], struct rl_err *err)
 {
+    const char *key = value + strspn(value, " \t");
     size_t len = strlen(key);
+    while (len > 0 && (key[len - 1] == ' ' || key[len - 1] == '\t'))
+        len--;
     if (len < 1 || len > LIMIT_KEY_CHARACTERS)
         return rl_fail(err, RL_E_BAD_FIELD, "Idempotency-Key", "Idempotency-Key has %zu characters; 1 to %u are taken",
                        len, LIMIT_KEY_CHARACTERS);
@@ -198,5 +201,7 @@ int http_check_idempotency_key(const char *key, struct rl_err *err)
         if (key[i] < 0x20 || key[i] > 0x7e)
             return rl_fail(err, RL_E_BAD_FIELD, "Idempotency-Key",
                            "Idempotency-Key has a byte outside printable ASCII");
+    memcpy(ret, key, len);
+    ret[len] = '\0';
     return 0;
 }

@@ -32,19 +32,19 @@ static int answer_job(struct routes *routes, int64_t id, int status, struct http
 int jobs_route_submit(struct routes *routes, const struct http_request *request, struct http_answer *answer,
                       struct rl_err *err)
 {
-    const char *key = request->fields.idempotency_key;
+    char key[HTTP_KEY_SIZE] = ""; /* "" without one */
     json_t *body = NULL;
     char hash[65];
     int64_t id;
     int rc = -1;
 
-    if (key && http_check_idempotency_key(key, err))
+    if (request->fields.idempotency_key && http_read_idempotency_key(request->fields.idempotency_key, key, err))
         return -1;
     if (json_body_parse(request->body, request->body_len, &body, err))
         return -1;
     rl_sha256_hex(request->body, request->body_len, hash);
     bool replayed = false;
-    if (jobs_submit(routes->jobs, request->who.id, body, key, key ? hash : NULL, &id, &replayed, err))
+    if (jobs_submit(routes->jobs, request->who.id, body, *key ? key : NULL, *key ? hash : NULL, &id, &replayed, err))
         goto out;
     if (answer_job(routes, id, 202, answer, err))
         goto out;

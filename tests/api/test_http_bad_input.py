@@ -274,7 +274,7 @@ class BadInput(unittest.TestCase):
                 self.refused(self.daemon.get("/api/v1/%s?limit=%s" % (route, limit.replace(" ", "%20").replace("+", "%2b"))), 400, "bad_field", "limit")
 
     def test_idempotency_key(self):
-        for key in ("", "k" * 129, "a\tb", "\xe9"):
+        for key in ("", " \t ", "k" * 129, "a\tb", "\xe9"):
             answer = self.daemon.raw(head(Content_Type="application/json", Content_Length=str(len(BODY)), Idempotency_Key=key) + BODY)
             self.assertEqual(harness.statuses(answer), [400], answer)
 

@@ -61,6 +61,9 @@ class Jobs(unittest.TestCase):
             # The body's bytes count, not its meaning.
             other = daemon.post(body + " ", Idempotency_Key=key)
             self.assertEqual((other.status, other.code), (409, "idempotency_conflict"))
+            # Blanks around a field's value are no part of it.
+            for around in ("  %s", "%s \t", "\t%s "):
+                self.assertEqual(daemon.post(body, Idempotency_Key=around % key).json["id"], first.json["id"], around)
         self.assertNotEqual(daemon.post(body).json["id"], daemon.post(body).json["id"])
         done = daemon.wait_job(first.json["id"])
         self.assertEqual(daemon.post(body, Idempotency_Key="a b~!").json["id"], done["id"], "the key lives as long as the job")
