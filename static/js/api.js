@@ -167,7 +167,23 @@ export function address(path, query = {}) {
   return given.size === 0 ? path : `${path}?${given}`;
 }
 
-export const run = (id, options) => get(`/api/v1/runs/${encodeURIComponent(id)}`, options);
+/** Throws ApiError, as the daemon would answer, for what is no number: as a part of an address, a / or .csv in it would be another route. */
+function mustBeNumber(id, error) {
+  if (!/^\d+$/.test(id)) throw new ApiError({...error, message: `there is no ${error.of} ${id.slice(0, 80)}`}, 404);
+}
+
+/** A run, whole. id: as the address of the page may have it. */
+export async function run(id, options) {
+  mustBeNumber(id, {of: "run", code: "run_not_found", next_action: "Choose a run that GET /api/v1/runs lists."});
+  return get(`/api/v1/runs/${id}`, options);
+}
+
+/** A job as getTagged gives it. id: as the address of the page may have it. */
+export async function job(id, options) {
+  mustBeNumber(id, {of: "job", code: "not_found", next_action: "Choose a job that GET /api/v1/jobs lists."});
+  return getTagged(`/api/v1/jobs/${id}`, options);
+}
+
 /** The newest good run of any source, shortly, or null. */
 export const newestRun = async (options) => (await get("/api/v1/runs?limit=1", options)).items[0] ?? null;
 /** The newest job, or null. */

@@ -194,6 +194,20 @@ async function otherStates(browser, daemon) {
     await page.getByText("answered 502").waitFor();
     await done();
   });
+  await test("an id of the address that is no number is told as an unknown one, and nothing is asked about it", async () => {
+    const {page, seen, done} = await open(browser);
+    const {id} = (await daemon.ask("GET", "/api/v1/runs?limit=1")).json.items[0];
+    for (const wrong of [`${id}.csv`, `${id}/table`, `../runs/${id}`, "newest", "-1"]) {
+      const part = encodeURIComponent(wrong);
+      for (const [fragment, of, place] of [[`run=${part}`, "run", "#message"], [`run=${id}&over=${part}`, "run", "#said"], [`view=explorer&run=${part}`, "run", "#message"], [`view=jobs&job=${part}`, "job", "#jobs .job-side"]]) {
+        await page.goto("about:blank");
+        await page.goto(`${daemon.url}/#${fragment}`);
+        await page.locator(place, {hasText: `There is no ${of} ${wrong}.`}).waitFor();
+      }
+    }
+    assert.deepEqual(seen.requests.map((request) => request.url()).filter((url) => /newest|%2F|\.csv|(runs|jobs)\/-1/i.test(url)), []);
+    await done();
+  });
   await test("while it loads, the page says so", async () => {
     const {page, done} = await open(browser);
     let go;

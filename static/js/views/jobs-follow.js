@@ -1,5 +1,5 @@
 // One job, followed to its end: where it is, what became of it, and what to do then.
-import {get, getTagged, getText, run as getRun, seconds, send} from "../api.js";
+import {get, getText, job as getJob, run as getRun, seconds, send} from "../api.js";
 import {element} from "../dom.js";
 import {errorSentence, ratio, sentence, si} from "../format.js";
 import {ceiling} from "../model.js";
@@ -183,7 +183,7 @@ export function follow(id, {names, titles, shell, anew, changed}) {
     if (reading || Date.now() < due || (job && !isOpen(job))) return;
     reading = true;
     try {
-      const {body, headers} = await getTagged(path, {signal: shell.signal});
+      const {body, headers} = await getJob(id, shell);
       due = Date.now() + 1000 * (seconds(headers.get("Retry-After")) ?? 1) - 100;
       box.classList.remove("is-old");
       unread.clear();
