@@ -159,6 +159,16 @@ export async function oldTests(browser) {
     }
     await done();
   });
+  await test("no run at all, and a device that was probed: the views say so", async () => {
+    const probed = await start();
+    const {page, done} = await open(browser);
+    for (const view of ["trend", "compare"]) {
+      await visit(page, probed, `view=${view}`, `#${view} .empty`);
+      assert.ok((await page.locator(".empty").innerText()).includes("No run yet"), view);
+    }
+    await done();
+    await probed.stop();
+  });
   const [old, until400] = [dayAgo(400), dayAgo(390)];
   const lines = '{"kernel":"vector_add","ms":0.05}\n';
   await importForm(daemon, {timings: lines, device: "card", driver: "595.84", cuda: "12.6", date: old, sizes: "course"});

@@ -6,7 +6,7 @@ import {bdi, notice} from "../parts.js";
 import {comparedRows} from "./compare-rows.js";
 import {sides, sidesForm, versionsOf} from "./compare-sides.js";
 import {OUTCOMES, changeOf, command, fieldName, sideWords, tied} from "./compare-words.js";
-import {anyRun, knownDevices, nothingYet, read, region} from "./filters.js";
+import {anyRun, knownDevices, noneHasRuns, nothingYet, read, region} from "./filters.js";
 
 export const css = "/css/history.css";
 
@@ -92,7 +92,7 @@ export async function show(root, params, shell) {
   const [devices, {items: units}] = await Promise.all([knownDevices(shell.signal), api.get("/api/v1/kernels", shell)]);
   const titles = new Map(units.map((unit) => [unit.id, unit.title]));
   const head = [element("h1", {}, "Compare"), element("p", {class: "lead"}, "Did anything change from base to head? Each row is judged from the spread of its runs.")];
-  if (devices.length === 0 && !await anyRun(shell.signal)) {
+  if (noneHasRuns(devices) && !await anyRun(shell.signal)) {
     root.replaceChildren(...head, nothingYet(shell));
     return;
   }

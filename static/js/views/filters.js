@@ -126,6 +126,9 @@ export async function knownDevices(signal) {
   return [...found.values()].sort((a, b) => (newest(a) < newest(b) ? 1 : newest(a) > newest(b) ? -1 : 0));
 }
 
+/** Whether no device of knownDevices has a good run: one that was probed is known before its first. */
+export const noneHasRuns = (devices) => devices.every(({versions}) => versions.length === 0);
+
 /** How the API is asked for runs whose driver or CUDA version is not known. */
 export const UNKNOWN = "unknown";
 

@@ -5,7 +5,7 @@ import {element, svgElement} from "../dom.js";
 import {NBSP} from "../format.js";
 import {STATES} from "../model.js";
 import {bdi, button, definitions, empty, focusOn, notice, unbroken} from "../parts.js";
-import {HISTORY_SOURCE, SIZES, SOURCES, SUITES, anyRun, deviceLabel, distinct, foreign, foreignWords, knownDevices, nothingYet, read, region, watch} from "./filters.js";
+import {HISTORY_SOURCE, SIZES, SOURCES, SUITES, anyRun, deviceLabel, distinct, foreign, foreignWords, knownDevices, noneHasRuns, nothingYet, read, region, watch} from "./filters.js";
 import {acceptForm, acceptedList} from "./trend-accept.js";
 import {SHAPES, trendChart} from "./trend-chart.js";
 import {trendKey, trendTable} from "./trend-table.js";
@@ -121,7 +121,7 @@ export async function show(root, params, shell) {
   const [devices, {items: catalogue}] = await Promise.all([knownDevices(shell.signal), api.get("/api/v1/kernels", shell)]);
   const title = element("h1", {}, "Trend");
   const head = [title, element("p", {class: "lead"}, "One quantity of one row over days, held against the noise of the runs before it.")];
-  if (devices.length === 0 && !await anyRun(shell.signal)) {
+  if (noneHasRuns(devices) && !await anyRun(shell.signal)) {
     root.replaceChildren(...head, nothingYet(shell));
     return null;
   }
