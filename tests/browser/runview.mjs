@@ -9,6 +9,7 @@ import {axe, launch, open, overflow, scales, show, symbols} from "./browser.mjs"
 import {JSON_TYPE, start, submit, temporary} from "./daemon.mjs";
 import {sameFigure} from "./figures.mjs";
 import {checkDetail, checkNumbers, checkPoints, checkTable, unknown, withDocument} from "./roofline.mjs";
+import {importForm} from "./past.mjs";
 import {plain, test, until} from "./suite.mjs";
 
 const numbersOf = (page) => page.locator("#table-scroll tbody tr td.number").allTextContents();
@@ -404,6 +405,27 @@ async function report(browser, daemon, ids, document) {
   });
 }
 
+/** The published record's second day printed no rows; ids.imported is its first. */
+async function ceilingsOnly(browser, daemon, ids) {
+  await test("a run of ceilings alone says so, and promises neither times nor a number to point at", async () => {
+    const {page, done} = await open(browser);
+    const day2 = String(Number(ids.imported) + 1);
+    assert.deepEqual((await daemon.ask("GET", `/api/v1/runs/${day2}`)).json.kernels, []);
+    await page.goto(`${daemon.url}/#run=${day2}`);
+    await page.locator("#notices", {hasText: "This run has ceilings only: its record prints no rows."}).waitFor();
+    const words = await page.locator("#run").innerText();
+    for (const never of ["Times and rates are", "Point at a number", "None has one"]) assert.ok(!words.includes(never), never);
+    await done();
+  });
+  await test("an import without counters has its times as imported", async () => {
+    const {page, done} = await open(browser);
+    const {id} = await importForm(daemon, {timings: '{"kernel":"vector_add","ms":0.05}\n', device: "card", date: "2026-09-03"});
+    await show(page, `${daemon.url}/#run=${id}`);
+    await page.locator("#notices", {hasText: "Times and rates are as imported; byte columns and intensities are empty."}).waitFor();
+    await done();
+  });
+}
+
 async function withToken(browser) {
   await test("whoever has a token gets the run as data, its transcript and its note with it, and is asked for one where it is refused", async () => {
     const folder = temporary();
@@ -461,6 +483,7 @@ export async function runViewTests() {
     await choosing(browser, daemon, ids, document);
     await takingAway(browser, daemon, ids);
     await report(browser, daemon, ids, document);
+    await ceilingsOnly(browser, daemon, ids);
     await withToken(browser);
   } finally {
     await browser.close();

@@ -105,7 +105,7 @@ export function board(run, view, laid, {change, shell}) {
   const mark = () => {
     chart.mark(view.chosen);
     const [p, q] = [find(0), find(1)];
-    parts.detail.replaceChildren(...(p || q ? detail(p, q, over(), run, (row) => onward(row, run, laid.second, view, shell)) : [element("p", {class: "hint"}, "No kernel of this run has a place on the chart.")]));
+    parts.detail.replaceChildren(...(p || q ? detail(p, q, over(), run, (row) => onward(row, run, laid.second, view, shell)) : [element("p", {class: "hint"}, run.kernels.length === 0 ? "This run has no rows." : "No kernel of this run has a place on the chart.")]));
     for (const item of [...listed("li"), ...parts.tableBox.querySelectorAll("tbody tr")]) item.classList.toggle("is-chosen", item.dataset.kernel === view.chosen);
   };
   const choose = (p) => {

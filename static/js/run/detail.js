@@ -80,7 +80,7 @@ export function key(series, level) {
     first.roof.mixes && sample(`read, write and triad, ${ceilingState(first.state)}: the roofs of other mixes`, shape("rect", {x: 0, y: 4, width: 34, height: 6, class: "band"})),
     first.roof.others.length > 0 && sample(first.roof.others.map(({name, value, unit}) => `${ceilingName(name)}, ${si(value, unit === "flop_per_s" ? "FLOP/s" : "B/s")}`).join("; "), shape("path", {d: "M0,7H34", class: "further"})),
     second && sample(`run ${second.run.id}, ${second.state}: hollow, numbers with ′, dashed roof; dotted: how a kernel moved`, shape("path", {d: "M0,7H34", class: "second-roof"}), shape("circle", {cx: 17, cy: 7, r: 6, class: "second-point"})),
-    element("p", {class: "effect"}, points.some((p) => p.asked !== null) ? `${effect} ` : first.shown.some((p) => p.asked !== null) ? "No bytes were counted: each circle stands where the bytes asked for put it, and one above the roof was served by the caches in part. " : "", element("span", {class: "hint"}, "Point at a number, tap it, or reach it with Tab and the arrow keys: its figures, its bound and what to do next are shown.")),
+    series.some(({shown}) => shown.some((p) => p.rate !== null)) && element("p", {class: "effect"}, points.some((p) => p.asked !== null) ? `${effect} ` : first.shown.some((p) => p.asked !== null) ? "No bytes were counted: each circle stands where the bytes asked for put it, and one above the roof was served by the caches in part. " : "", element("span", {class: "hint"}, "Point at a number, tap it, or reach it with Tab and the arrow keys: its figures, its bound and what to do next are shown.")),
   ];
   return made.filter(Boolean);
 }

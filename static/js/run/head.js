@@ -17,12 +17,12 @@ export function head(run, shell) {
 }
 
 /** A run without counters; that they were off on purpose is nothing to mind. */
-function uncounted({counters}) {
+function uncounted({counters, kernels, source}) {
   const trouble = countersTrouble(counters.status);
   const why = counters.reason === null ? "" : ` ${sentence(counters.reason)}`;
-  const rest = "Times and rates are measured; byte columns and intensities are empty.";
-  if (!trouble) return notice("info", element("p", {}, `No byte counters.${why} ${rest}`));
-  return notice(null, element("p", {}, `No byte counters. ${trouble.meaning}${why} ${rest}`), element("p", {}, trouble.action), element("p", {class: "code"}, counters.status));
+  const rest = kernels.length === 0 ? "" : `Times and rates are ${source === "imported" ? "as imported" : "measured"}; byte columns and intensities are empty.`;
+  if (!trouble) return notice("info", element("p", {}, `No byte counters.${why} ${rest}`.trimEnd()));
+  return notice(null, element("p", {}, `No byte counters. ${trouble.meaning}${why} ${rest}`.trimEnd()), element("p", {}, trouble.action), element("p", {class: "code"}, counters.status));
 }
 
 export function outcome(run) {
@@ -32,6 +32,7 @@ export function outcome(run) {
   if (run.outcome !== "ok") words.push(sentence(reasonsInWords(run)));
   const bad = words.length > 0 && run.outcome === "refused";
   const made = words.length === 0 ? [] : [notice(bad ? "bad" : null, ...words.map((text) => element("p", {}, text)))];
+  if (run.kernels.length === 0) made.push(notice("info", element("p", {}, `This run has ceilings only${run.source === "imported" ? ": its record prints no rows" : ""}.`)));
   if (run.counters.status !== "ok") made.push(uncounted(run));
   return made;
 }
