@@ -173,6 +173,46 @@ static void print_point(const json_t *trend, const json_t *sources, const json_t
            sources_at(sources, trend, json_object_get(trend, "device"), point, point), mark);
 }
 
+/* Whether the same question has points with this state and source. */
+static bool has_points(struct ctl_http *http, const struct ctl_options *options, const struct filter *filters,
+                       size_t count, const char *state, const char *source)
+{
+    struct filter other[FILTERS_MAX];
+    struct rl_err err = {0};
+    json_t *answer = NULL;
+    for (size_t i = 0; i < count; i++)
+        other[i] = (struct filter){filters[i].name, strcmp(filters[i].name, "state") == 0    ? state
+                                                    : strcmp(filters[i].name, "source") == 0 ? source
+                                                                                             : filters[i].value};
+    bool has = ask(http, options, "/api/v1/trend", other, count, &answer, &err) == 0 &&
+               json_array_size(json_object_get(answer, "points")) > 0;
+    json_decref(answer);
+    return has;
+}
+
+/* Of a trend without points: with which other state or source it has some. */
+static void say_where(struct ctl_http *http, const struct ctl_options *options, const struct filter *filters,
+                      size_t count, const json_t *trend)
+{
+    static const char *const states[] = {"warm", "cold", "mixed"};
+    const char *asked = json_string_value(json_object_get(trend, "state"));
+    bool said = false;
+    fprintf(stderr, "rooflinectl: no run of suite %s and sizes %s has this row %s in these days; ",
+            ctl_member(trend, "suite"), ctl_member(trend, "sizes"), ctl_member(trend, "state"));
+    for (size_t i = 0; asked != NULL && i < sizeof states / sizeof states[0]; i++) {
+        bool other = strcmp(states[i], asked) != 0;
+        bool here = other && has_points(http, options, filters, count, states[i], options->source);
+        if (!here && !has_points(http, options, filters, count, states[i], "any"))
+            continue;
+        fprintf(stderr, "%s --state %s%s", said ? "," : "there are points with", states[i],
+                here ? "" : " --source any");
+        said = true;
+    }
+    fputs(said ? "\n"
+               : "rows that imports alone have are asked for by --suite import --sizes other, other days by --since\n",
+          stderr);
+}
+
 static void print_trend(const json_t *trend, const json_t *sources)
 {
     const json_t *points = json_object_get(trend, "points");
@@ -183,12 +223,6 @@ static void print_trend(const json_t *trend, const json_t *sources)
     printf("%-10s  %-15s %-8s %5s %12s %12s %12s  %s\n", "DAY", "DRIVER", "CUDA", "RUNS", "MEDIAN", "BAND FROM", "TO",
            "SOURCE");
     json_array_foreach(points, i, item) print_point(trend, sources, item);
-    if (json_array_size(points) == 0)
-        fprintf(stderr,
-                "rooflinectl: no run of suite %s and sizes %s has this row %s in these days; replayed runs are asked "
-                "for by --source replayed or any, rows that imports alone have by --suite import --sizes other, and "
-                "those of them that mix both cache states by --state mixed\n",
-                ctl_member(trend, "suite"), ctl_member(trend, "sizes"), ctl_member(trend, "state"));
     json_array_foreach(json_object_get(trend, "accepted"), i, item) print_accepted(item);
 }
 
@@ -206,8 +240,11 @@ int ctl_trend(struct ctl_http *http, const struct ctl_options *options, struct r
     if (ask(http, options, "/api/v1/trend", filters, count, &trend, err) != 0)
         return -1;
     int result = sources_of(http, options, "/api/v1/trend", filters, count, trend, &sources, err);
-    if (result == 0 && trend != NULL)
+    if (result == 0 && trend != NULL) {
         print_trend(trend, sources);
+        if (json_array_size(json_object_get(trend, "points")) == 0)
+            say_where(http, options, filters, count, trend);
+    }
     json_decref(sources);
     json_decref(trend);
     return result;
