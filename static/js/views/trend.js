@@ -9,7 +9,7 @@ import {HISTORY_SOURCE, SIZES, SOURCES, SUITES, anyRun, deviceLabel, distinct, f
 import {acceptForm, acceptedList} from "./trend-accept.js";
 import {SHAPES, trendChart} from "./trend-chart.js";
 import {trendKey, trendTable} from "./trend-table.js";
-import {importedUnits, settleUnit} from "./trend-units.js";
+import {deviceRows, settleMetric, settleUnit} from "./trend-units.js";
 import {METRICS, change, direction, exact, kindOf, metricsOf, quantity, range, verdict} from "./trend-words.js";
 
 export const css = "/css/history.css";
@@ -70,14 +70,8 @@ function complete(params, devices, units) {
   state.kernel ||= units[0].id;
   state.state ||= "warm";
   state.sizes ||= "course";
-  settleMetric(state, units);
+  settleMetric(state, units.find((one) => one.id === state.kernel));
   return state;
-}
-
-/** A metric that the chosen row has. */
-function settleMetric(state, units) {
-  const unit = units.find((one) => one.id === state.kernel);
-  if (unit && !metricsOf(unit).includes(state.metric)) state.metric = metricsOf(unit)[0];
 }
 
 function summary(trend, of) {
@@ -117,75 +111,76 @@ function nothing(shell, state, trend, unit) {
     state.source === "" ? element("p", {class: "on-screen"}, element("a", {href: shell.link("trend", {...state, source: "any"})}, "Show replayed runs too")) : null)];
 }
 
+/** The trend as the state asks for it, its points marked where their runs were not measured here. */
+async function marked(state, signal) {
+  const ask = (source) => api.get(api.address("/api/v1/trend", {...state, source}), {signal});
+  const trend = await ask(state.source);
+  markForeign(trend, await foreign(state.source, (source) => (source === state.source ? trend : ask(source))));
+  return trend;
+}
+
+/** The form in its place. What the reader changes goes into the state, with what follows from it; then changed(name) is called. Gives {box, fill(name)}: fill draws it anew and puts the focus onto that field. */
+function formSide(state, devices, rows, changed) {
+  const box = element("div", {});
+  return {box, fill(name) {
+    const form = controls(state, devices, rows.all());
+    watch(form, (changedName, value) => {
+      const before = rows.chosen();
+      state[changedName] = value;
+      if (changedName === "kernel") settleUnit(state, rows.chosen(), before);
+      settleMetric(state, rows.chosen());
+      return changed(changedName);
+    });
+    box.replaceChildren(form);
+    if (name) box.querySelector(`[name="${name}"]`).focus();
+  }};
+}
+
 export async function show(root, params, shell) {
   const [devices, {items: catalogue}] = await Promise.all([knownDevices(shell.signal), api.get("/api/v1/kernels", shell)]);
-  const title = element("h1", {}, "Trend");
-  const head = [title, element("p", {class: "lead"}, "One quantity of one row over days, held against the noise of the runs before it.")];
+  const head = [element("h1", {}, "Trend"), element("p", {class: "lead"}, "One quantity of one row over days, held against the noise of the runs before it.")];
   if (noneHasRuns(devices) && !await anyRun(shell.signal)) {
     root.replaceChildren(...head, nothingYet(shell));
     return null;
   }
   const state = complete(params, devices, catalogue);
-  let units = catalogue;
-  let unitsOf = null; // the device whose imports' rows are among them
-  const unit = () => units.find((one) => one.id === state.kernel) ?? null;
+  const rows = deviceRows(state, catalogue);
   const place = element("div", {class: "trend-place"});
   const accepting = element("div", {class: "accepting"});
-  const formPlace = element("div", {});
+  const form = formSide(state, devices, rows, async (name) => {
+    shell.setParameters(state);
+    accepting.replaceChildren();
+    if (name === "kernel") form.fill(name);
+    await refresh();
+  });
   let draw = null;
   const refresh = region(shell, place, async (signal) => {
-    if (unitsOf !== state.device) await settleDevice(signal);
-    const ask = (source) => api.get(api.address("/api/v1/trend", {...state, source}), {signal});
-    const trend = await ask(state.source);
-    markForeign(trend, await foreign(state.source, (source) => (source === state.source ? trend : ask(source))));
-    const made = trend.points.length === 0 ? {nodes: nothing(shell, state, trend, unit()), draw: null} : body(shell, trend, units, accepted);
+    if (rows.device() !== state.device) await settleDevice(signal);
+    const trend = await marked(state, signal);
+    const made = trend.points.length === 0 ? {nodes: nothing(shell, state, trend, rows.chosen()), draw: null} : body(shell, trend, rows.all(), accepted);
     return {nodes: made.nodes, shown: () => {
       draw = made.draw;
       shell.title(`${trend.kernel} ${trend.state}, trend`);
       draw?.();
     }};
   });
-  /** Which rows there are is the device's: a row that the other one does not have is left for one that it may have. */
   async function settleDevice(signal) {
-    const [device, first, before] = [state.device, unitsOf === null, unit()];
-    const imported = await importedUnits(device, catalogue, signal);
-    if (device !== state.device) return;
-    [units, unitsOf] = [[...catalogue, ...imported], device];
-    if (before !== null && unit() === null) state.kernel = catalogue[0].id;
-    if (!first || state.suite === "") settleUnit(state, unit(), before);
-    settleMetric(state, units);
+    const first = rows.device() === null;
+    if (!await rows.settle(signal)) return;
     if (!first) shell.setParameters(state);
-    refill(formPlace.querySelector(":focus")?.name);
+    form.fill(form.box.querySelector(":focus")?.name);
   }
   async function accepted(point, trend) {
-    await acceptForm(shell, point, {...trend, title: unit()?.title ?? trend.kernel}, accepting, async (run) => {
+    await acceptForm(shell, point, {...trend, title: rows.chosen()?.title ?? trend.kernel}, accepting, async (run) => {
       const said = notice("good", element("p", {role: "status"}, `Accepted from run ${run} on: the band begins anew there.`));
       accepting.replaceChildren(said);
       focusOn(said);
       await refresh();
     }, () => (place.querySelector(".trend-detail button") ?? place.querySelector(".day-button"))?.focus());
   }
-  const fill = () => {
-    const form = controls(state, devices, units);
-    watch(form, async (name, value) => {
-      const before = unit();
-      state[name] = value;
-      if (name === "kernel") settleUnit(state, unit(), before);
-      settleMetric(state, units);
-      shell.setParameters(state);
-      accepting.replaceChildren();
-      if (name === "kernel") refill(name);
-      await refresh();
-    });
-    formPlace.replaceChildren(form);
-  };
-  const refill = (name) => {
-    fill();
-    if (name) formPlace.querySelector(`[name="${name}"]`).focus();
-  };
-  fill();
+  form.fill();
   await refresh();
-  root.replaceChildren(...head, formPlace, accepting, place);
+  root.replaceChildren(...head, form.box, accepting, place);
   draw?.();
   return {redraw: () => draw?.()};
 }
