@@ -135,6 +135,7 @@ export async function importedKernelTests(browser) {
     await page.reload();
     await page.locator(".trend-chart .point").first().waitFor();
     assert.ok((await page.locator(".trend-title").innerText()).startsWith(LONG));
+    assert.equal(await page.title(), `${LONG.slice(0, 39)} … ${LONG.slice(-18)} warm, trend · rooflined`); // a name has up to 16 KiB
     await page.locator("[name=kernel]").selectOption("vector_add"); // back to a row of the suite
     await until("the suite's own", () => { const {suite, sizes} = parameters(page.url()); return suite === undefined && sizes === "course"; });
     await page.locator("[name=device]").selectOption("other");

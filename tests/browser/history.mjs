@@ -372,11 +372,11 @@ async function trendTests(browser, daemon, past) {
     await page.locator("[name=state]").selectOption("cold");
     await until("the request", () => late);
     await page.locator("[name=state]").selectOption("warm");
-    await until("the warm one", async () => (await page.title()).startsWith("vector_add warm") && (await page.locator(".trend-place[aria-busy]").count()) === 0);
+    await until("the warm one", async () => (await page.title()).startsWith("vector add warm") && (await page.locator(".trend-place[aria-busy]").count()) === 0);
     const chart = await page.locator(".trend-chart svg").getAttribute("aria-label");
     await Promise.all([page.waitForResponse(/trend\?.*cold/), late.continue()]);
     await page.evaluate(() => new Promise((drawn) => { requestAnimationFrame(() => requestAnimationFrame(drawn)); }));
-    assert.ok((await page.title()).startsWith("vector_add warm"), await page.title());
+    assert.ok((await page.title()).startsWith("vector add warm"), await page.title());
     assert.equal(await page.locator(".trend-chart svg").getAttribute("aria-label"), chart);
     await page.unrouteAll();
     await visit(page, daemon, `view=trend&${query}&sizes=scaled`, ".empty");

@@ -4,10 +4,10 @@ import {STATES} from "../model.js";
 import {metricsOf} from "./trend-words.js";
 
 const RUNS = 5; // of the newest imports are asked for their rows: an import of one program mostly has the same ones
-const LABEL = 60; // characters of a name in the chooser
+const LABEL = 60; // characters of a name in the chooser and the document's title; a name has up to 16 KiB
 
 /** A long name by its beginning and its end: templates and overloads often differ in their last arguments alone. */
-function label(title) {
+export function shortened(title) {
   const characters = [...title];
   return characters.length <= LABEL ? title : `${characters.slice(0, LABEL - 21).join("")} … ${characters.slice(-18).join("")}`;
 }
@@ -20,7 +20,7 @@ async function importedUnits(device, known, signal) {
   for (const run of runs)
     for (const row of run.kernels)
       if (!found.has(row.kernel) && !known.some((unit) => unit.id === row.kernel))
-        found.set(row.kernel, {id: row.kernel, title: row.title, label: label(row.title), kind: "kernel", suite: run.suite, sizes: run.sizes, states: STATES.filter((state) => row[state])});
+        found.set(row.kernel, {id: row.kernel, title: row.title, label: shortened(row.title), kind: "kernel", suite: run.suite, sizes: run.sizes, states: STATES.filter((state) => row[state])});
   return [...found.values()];
 }
 

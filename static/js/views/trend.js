@@ -9,7 +9,7 @@ import {HISTORY_SOURCE, SIZES, SOURCES, SUITES, anyRun, deviceLabel, distinct, f
 import {acceptForm, acceptedList} from "./trend-accept.js";
 import {SHAPES, trendChart} from "./trend-chart.js";
 import {trendKey, trendTable} from "./trend-table.js";
-import {deviceRows, settleMetric, settleUnit} from "./trend-units.js";
+import {deviceRows, settleMetric, settleUnit, shortened} from "./trend-units.js";
 import {METRICS, change, direction, exact, kindOf, metricsOf, quantity, range, verdict} from "./trend-words.js";
 
 export const css = "/css/history.css";
@@ -160,7 +160,7 @@ export async function show(root, params, shell) {
     const made = trend.points.length === 0 ? {nodes: nothing(shell, state, trend, rows.chosen()), draw: null} : body(shell, trend, rows.all(), accepted);
     return {nodes: made.nodes, shown: () => {
       draw = made.draw;
-      shell.title(`${trend.kernel} ${trend.state}, trend`);
+      shell.title(`${shortened(rows.chosen()?.title ?? trend.kernel)} ${trend.state}, trend`);
       draw?.();
     }};
   });
