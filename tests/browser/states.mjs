@@ -69,24 +69,30 @@ const jobsAs = (page) => changed(page, /\/api\/v1\/jobs\?/, (list) => {
   return {...list, items: [...made, ...list.items]};
 });
 
-/** before(page, ids): what has to be in place before the address is opened; then(page, ids): what leads on from there; ready: what stands there in the end. */
+/** What the browser tells on its console of an answer with that status. */
+const answered = (status) => new RegExp(`responded with a status of ${status} `);
+
+/**
+ * before(page, ids): what has to be in place before the address is opened; then(page, ids): what leads on from there; ready: what stands there in the end.
+ * expected: patterns of the console errors that the state is brought about by.
+ */
 export const STATES = [
   {name: "history-t4", ready: ".matrix a.cell", fragment: (ids) => `view=history&device=${ids.t4}&since=2026-08-01&until=2026-10-01`},
   {name: "history-many", ready: ".matrix a.cell", fragment: () => "view=history&source=any", before: (page) => changed(page, /\/api\/v1\/history\?source=any/, manyDays)},
-  {name: "history-wrong", ready: ".notice.bad", fragment: () => "view=history&since=yesterday"},
-  {name: "history-token", ready: "article form.token", fragment: () => "view=history&until=2100-01-01", before: (page) => page.route(/history\?until/, (route) => route.fulfill(refusal))},
+  {name: "history-wrong", ready: ".notice.bad", expected: [answered(400)], fragment: () => "view=history&since=yesterday"},
+  {name: "history-token", ready: "article form.token", expected: [answered(401)], fragment: () => "view=history&until=2100-01-01", before: (page) => page.route(/history\?until/, (route) => route.fulfill(refusal))},
   {name: "history-loading", ready: ".loading", fragment: () => "view=history", before: (page) => page.route(/api\/v1\/devices/, () => {}), hangs: true},
   {name: "history-none", ready: ".empty", fragment: () => "view=history", before: (page) => page.route(/api\/v1\/(history|devices|runs)/, (route) => route.fulfill({json: {since: dayAgo(365), until: dayAgo(-1), rows: [], items: []}}))},
   {name: "runs-empty", ready: ".empty", fragment: () => "view=runs&driver=999.99"},
   {name: "runs-unknown", ready: "#runs tbody tr", fragment: () => "view=runs&driver=unknown&outcome=any"},
-  {name: "runs-token", ready: ".export-said form.token", fragment: () => "view=runs&limit=25", before: (page) => page.route(/runs\.csv/, (route) => route.fulfill(refusal)), then: (page) => page.getByRole("button", {name: "CSV"}).click()},
+  {name: "runs-token", ready: ".export-said form.token", expected: [answered(401)], fragment: () => "view=runs&limit=25", before: (page) => page.route(/runs\.csv/, (route) => route.fulfill(refusal)), then: (page) => page.getByRole("button", {name: "CSV"}).click()},
   {name: "runs-marked", ready: ".selection:not([hidden])", fragment: (ids) => `view=runs&limit=25&base=${Array.from({length: 12}, (_, i) => `run:${i + 5}`).join(",")}&head=run:${ids.t4Run}`},
   {name: "trend-one", ready: ".trend-chart .point", fragment: (ids) => `view=trend&device=${ids.t4}&kernel=vector_add&state=mixed&metric=dram_per_ask&since=2026-08-01`},
   {name: "trend-many", ready: ".trend-chart .point", fragment: (ids) => `view=trend&device=${ids.device}&kernel=vector_add`, before: (page) => changed(page, /\/api\/v1\/trend/, manyPoints)},
   {name: "trend-import", ready: ".trend-chart .point", fragment: (ids) => `view=trend&device=${ids.hostile}&kernel=${encodeURIComponent(LONG)}`},
   {name: "trend-replayed", ready: ".trend-chart .point", fragment: (ids) => `view=trend&device=${ids.device}&kernel=vector_add&source=replayed`},
   {name: "trend-empty", ready: ".empty", fragment: (ids) => `view=trend&device=${ids.device}&kernel=vector_add&sizes=scaled`},
-  {name: "trend-denied", ready: ".accept-said form.token", fragment: (ids) => `view=trend&device=${ids.device}&kernel=matmul_naive&state=cold`,
+  {name: "trend-denied", ready: ".accept-said form.token", expected: [answered(401)], fragment: (ids) => `view=trend&device=${ids.device}&kernel=matmul_naive&state=cold`,
     before: (page) => page.route(/\/note$/, (route) => (route.request().method() === "PUT" ? route.fulfill(refusal) : route.continue())),
     then: async (page) => {
       await page.getByRole("button", {name: "Accept this change"}).click();
@@ -95,7 +101,7 @@ export const STATES = [
     }},
   {name: "compare-same", ready: ".compare-row", fragment: (ids) => `view=compare&device=${ids.device}&base=driver:${BEFORE}&head=driver:${BEFORE}`},
   {name: "compare-machine", ready: ".compare-row", fragment: (ids) => `view=compare&device=${ids.device}&base=driver:${BEFORE}&head=driver:${AFTER}`, before: (page) => changed(page, /\/api\/v1\/compare\?/, machineWide)},
-  {name: "compare-wrong", ready: "#compare .notice.bad", fragment: () => "view=compare&base=run:1&head=run:999999"},
+  {name: "compare-wrong", ready: "#compare .notice.bad", expected: [answered(404)], fragment: () => "view=compare&base=run:1&head=run:999999"},
   {name: "compare-unlike", ready: ".outcome", fragment: (ids) => `view=compare&base=run:1&head=run:${ids.t4Run}`},
   {name: "jobs-running", ready: "#jobs .job progress", fragment: (ids) => `view=jobs&job=${ids.job}`, before: async (page, ids) => {
     await jobsAs(page);
@@ -103,9 +109,9 @@ export const STATES = [
   }, then: (page) => page.getByRole("button", {name: "Cancel this job"}).click()},
   {name: "jobs-failed", ready: "#jobs .job .notice.bad", fragment: (ids) => `view=jobs&job=${ids.job}`, before: (page, ids) => jobAs(page, ids, {state: "failed", run: null, error: ERROR, note: WORDS})},
   {name: "jobs-table", ready: "#jobs .transcript pre", fragment: (ids) => `view=jobs&job=${ids.job}`, then: (page) => page.getByText(/^Table of run/).click()},
-  {name: "jobs-token", ready: ".said form.token", fragment: () => "view=jobs", before: (page) => page.route(/\/api\/v1\/jobs$/, (route) => route.fulfill(refusal)), then: (page) => page.getByRole("button", {name: /^Start verification/}).click()},
-  {name: "jobs-stale", ready: "#stale:not([hidden])", fragment: (ids) => `view=jobs&job=${ids.job}`, then: (page) => page.locator(".job .predictions").waitFor().then(() => page.route(/\/api\//, (route) => route.abort())), hangs: true},
-  {name: "import-refused", ready: "#import .said .notice.bad", fragment: () => "view=import", then: async (page) => {
+  {name: "jobs-token", ready: ".said form.token", expected: [answered(401)], fragment: () => "view=jobs", before: (page) => page.route(/\/api\/v1\/jobs$/, (route) => route.fulfill(refusal)), then: (page) => page.getByRole("button", {name: /^Start verification/}).click()},
+  {name: "jobs-stale", ready: "#stale:not([hidden])", expected: [/net::ERR_FAILED/], fragment: (ids) => `view=jobs&job=${ids.job}`, then: (page) => page.locator(".job .predictions").waitFor().then(() => page.route(/\/api\//, (route) => route.abort())), hangs: true},
+  {name: "import-refused", ready: "#import .said .notice.bad", expected: [answered(400)], fragment: () => "view=import", then: async (page) => {
     await page.getByLabel("Nsight Compute CSV").setInputFiles(join(root, "tests/data/import/nsys.csv"));
     await page.getByLabel("GPU").fill(WORDS.slice(0, 200));
     await page.getByRole("button", {name: "Import"}).click();
