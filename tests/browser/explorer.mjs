@@ -11,6 +11,7 @@ import {plain, test, until} from "./suite.mjs";
 const root = dirname(process.env.RL_README);
 const module = (name) => import(pathToFileURL(join(root, "static/js/views", name)));
 const near = (value, wanted, within = 1e-9) => assert.ok(Math.abs(value / wanted - 1) < within, `${value} is not ${wanted}`);
+const EXAMPLE = "Figures of an example, of no card that was measured here: type your own.";
 const CARD = {bandwidth: 504e9, peak: 29.1e12};
 
 async function arithmetic() {
@@ -145,13 +146,24 @@ async function placing(browser, daemon, document) {
       sameFigure(/of the ridge, (.*)$/m.exec(await text(page, FIGURES))[1], fma / copy(state), "FLOP/B", "ridge");
       assert.ok((await text(page, ".sentence")).includes(`${state} roof of run ${document.id}`));
     }
+    const [given, before] = [(await text(page, ".sentence")).replace(/the cold roof of run \d+/, "the typed-in roof"), await text(page, FIGURES)];
     await page.getByRole("radio", {name: "typed in"}).check();
+    await until("the typed-in roof", async () => (await text(page, ".sentence")).includes("typed-in")); // which is the one that was shown
+    assert.deepEqual([await text(page, ".sentence"), await text(page, FIGURES)], [given, before]);
+    assert.ok(await page.getByText(EXAMPLE).isHidden());
+    await page.getByRole("radio", {name: "of a measured run"}).check();
+    await page.getByRole("radio", {name: "warm", exact: true}).check();
+    await page.getByRole("radio", {name: "typed in"}).check();
+    sameFigure(/of the ridge, (.*)$/m.exec(await text(page, FIGURES))[1], fma / copy("warm"), "FLOP/B", "ridge");
     await page.getByLabel("Memory bandwidth").fill("504 GB/s");
     await page.getByLabel("Peak rate").fill("29.1T");
     await page.getByLabel("Kernel", {exact: true}).selectOption("own");
     await page.getByLabel("Flop", {exact: true}).fill("2");
     await page.getByLabel("Bytes to and from DRAM").fill("8");
     const figures = await text(page, FIGURES);
+    await page.getByRole("radio", {name: "of a measured run"}).check();
+    await page.getByRole("radio", {name: "typed in"}).check();
+    assert.equal(await page.getByLabel("Peak rate").inputValue(), "29.1T"); // what was typed stays
     for (const part of ["0.250 FLOP/B", "126.0 GFLOP/s", "0.43 % of peak", "memory-bound", "left of the ridge, 57.7"]) assert.ok(plain(figures).includes(part), `${part} in ${figures}`);
     assert.equal(await page.locator("#explorer p.mark").count(), 0); // no run, no mark of one
     await done();
@@ -309,6 +321,9 @@ async function otherStates(browser, daemon) {
     await explore(page, empty);
     assert.match(await page.locator("#explorer").innerText(), /No run has been measured yet/);
     assert.ok(await page.getByRole("radio", {name: "typed in"}).isChecked());
+    assert.ok(await page.getByText(EXAMPLE).isVisible());
+    await page.getByLabel("Memory bandwidth").fill("505 GB/s");
+    assert.ok(await page.getByText(EXAMPLE).isHidden());
     assert.deepEqual(await axe(page), []);
     await done();
     await empty.stop();

@@ -4,7 +4,7 @@ import {element} from "../dom.js";
 import {day, si} from "../format.js";
 import {button} from "../parts.js";
 import {EXAMPLES} from "./explorer-math.js";
-import {MOST_STEPS} from "./explorer-state.js";
+import {EXAMPLE_ROOF, MOST_STEPS, roofTexts} from "./explorer-state.js";
 
 const textInput = (value) => element("input", {type: "text", value, autocomplete: "off", spellcheck: "false", inputmode: "text"});
 const option = (value, text, selected = false, disabled = false) => element("option", {value, selected, disabled}, text);
@@ -90,12 +90,36 @@ function runOption(run, chosen) {
   return option(run.id, `run ${run.id}: ${run.sizes}${source}${usable ? "" : " (no ceilings)"}, ${day(run.date)}, ${run.device.name}`, run.id === chosen, !usable);
 }
 
-/** The roof: a run of the list and its cache state, or two figures. */
-function roofFields(state, runs, changed, rebuilt) {
-  const kind = radios("Roof", "explorer-roof", [["run", "of a measured run"], ["typed", "typed in"]], state.typed ? "typed" : "run", (value) => { state.typed = value === "typed"; rebuilt("explorer-roof"); });
+const hasRoof = (state, texts) => state.bandwidth === texts.bandwidth && state.peak === texts.peak;
+
+/** The two figures of a roof that is typed in. */
+function typedRoof(state, changed) {
+  const example = element("p", {class: "hint"}, "Figures of an example, of no card that was measured here: type your own.");
+  const sync = () => { example.hidden = !hasRoof(state, EXAMPLE_ROOF); };
+  const changedHere = () => {
+    sync();
+    changed();
+  };
+  const [bandwidth, peak] = [typed(state, "bandwidth", "Memory bandwidth, B/s", changedHere), typed(state, "peak", "Peak rate, FLOP/s", changedHere)];
+  sync();
+  return {nodes: [element("div", {class: "pair"}, bandwidth.box, peak.box), example], inputs: {bandwidth: bandwidth.input, peak: peak.input}};
+}
+
+/** The roof: a run of the list and its cache state, or two figures, which begin with the roof that was shown before them unless the reader has typed some. */
+function roofFields(state, runs, {changed, rebuilt, roof}) {
+  const kind = radios("Roof", "explorer-roof", [["run", "of a measured run"], ["typed", "typed in"]], state.typed ? "typed" : "run", (value) => {
+    state.typed = value === "typed";
+    const shown = roof();
+    const own = !hasRoof(state, EXAMPLE_ROOF) && !(state.taken && hasRoof(state, state.taken));
+    if (state.typed && !own && !shown.errors) {
+      state.taken = roofTexts(shown);
+      Object.assign(state, state.taken);
+    }
+    rebuilt("explorer-roof");
+  });
   if (state.typed) {
-    const [bandwidth, peak] = [typed(state, "bandwidth", "Memory bandwidth, B/s", changed), typed(state, "peak", "Peak rate, FLOP/s", changed)];
-    return {nodes: [kind, element("div", {class: "pair"}, bandwidth.box, peak.box)], inputs: {bandwidth: bandwidth.input, peak: peak.input}};
+    const {nodes, inputs} = typedRoof(state, changed);
+    return {nodes: [kind, ...nodes], inputs};
   }
   const select = element("select", {}, ...(runs.length === 0 ? [option("", "no run yet", true)] : runs.map((run) => runOption(run, state.run))));
   select.addEventListener("change", () => { state.run = select.value; changed({run: true}); });
@@ -114,10 +138,10 @@ function achievedFields(state, changed) {
 }
 
 /**
- * The form over state, which it changes. changed({run}) is called after each change; work() gives the {flop, bytes} that are placed now. Returns {form, say(errors by field),
+ * The form over state, which it changes. changed({run}) is called after each change; work() gives the {flop, bytes} that are placed now, roof() the roof as of roofOf. Returns {form, say(errors by field),
  * rebuild()}.
  */
-export function controls(state, catalogue, runs, {changed, work}) {
+export function controls(state, catalogue, runs, {changed, work, roof}) {
   const form = element("form", {class: "explorer-form", "aria-label": "What to place, and under which roof"});
   form.addEventListener("submit", (event) => event.preventDefault());
   let inputs = {};
@@ -128,7 +152,7 @@ export function controls(state, catalogue, runs, {changed, work}) {
       state.times = 1;
       rebuilt("kernel");
     });
-    const parts = [subjectFields(state, catalogue, changed), roofFields(state, runs, changed, rebuilt), achievedFields(state, changed)];
+    const parts = [subjectFields(state, catalogue, changed), roofFields(state, runs, {changed, rebuilt, roof}), achievedFields(state, changed)];
     inputs = Object.assign({}, ...parts.map((part) => part.inputs));
     const group = (title, ...nodes) => element("div", {class: "group"}, element("h2", {}, title), ...nodes);
     form.replaceChildren(

@@ -9,6 +9,9 @@ const PINS = 24;
 /** What a reader who names nothing sees: the kernel that everyone writes first. */
 export const DEFAULT = {kind: "example", id: "naive", size: "2048"};
 
+/** The card of the teaching, where no figures are known: of none that was measured here. */
+export const EXAMPLE_ROOF = {bandwidth: "504 GB/s", peak: "29.1 TFLOP/s"};
+
 const exampleOf = (id) => EXAMPLES.find((example) => example.id === id);
 
 /**
@@ -64,8 +67,8 @@ export function decode(params, catalogue) {
       typed: params.get("roof") === "typed",
       run: params.get("run"),
       cache: take("state", (text) => (["warm", "cold"].includes(text) ? text : null), "warm"),
-      bandwidth: params.get("bandwidth") ?? "504 GB/s",
-      peak: params.get("peak") ?? "29.1 TFLOP/s",
+      bandwidth: params.get("bandwidth") ?? EXAMPLE_ROOF.bandwidth,
+      peak: params.get("peak") ?? EXAMPLE_ROOF.peak,
       subject: take("of", (text) => decodeSubject(text, catalogue), DEFAULT),
       times: take("reuse", decodeTimes, 1),
       achieved: params.has("rate") ? {kind: "rate", text: params.get("rate")} : {kind: "time", text: params.get("time") ?? ""},
@@ -142,6 +145,9 @@ export function roofOf(state, run) {
   if (missing) return {errors: {run: `Run ${run.id} has no ${missing[1]}${missing[0]?.why?.value ? `: ${missing[0].why.value}` : ""}.`}};
   return {bandwidth: copy.value, peak: fma.value, name: `the ${state.cache} roof of run ${run.id}`};
 }
+
+/** A roof as the texts of its fields, with more digits than are shown, so that what follows from them is right to the digits shown. */
+export const roofTexts = ({bandwidth, peak}) => ({bandwidth: `${Number((bandwidth / 1e9).toPrecision(7))} GB/s`, peak: `${Number((peak / 1e12).toPrecision(7))} TFLOP/s`});
 
 /** Seconds of a launch from what was typed: {seconds}, {error}, or null when nothing was. */
 export function secondsOf(achieved, flop) {

@@ -151,6 +151,7 @@ function results(parts, {state, catalogue, shell}, acts) {
   return {
     /** {flop, bytes} of what the form has, or {errors}. */
     made: () => last?.made ?? {},
+    roof: () => last.roof,
     chart: () => { if (last.points.length > 0) drawChart(); },
     /** Errors by field of the form. */
     draw(run) {
@@ -289,7 +290,7 @@ export async function show(root, params, shell) {
       if (!signal.aborted && roofNow() === wanted) replaceIn(parts.problem, refused(error, () => changed({run: other})));
     }
   };
-  const form = controls(state, catalogue, runs, {changed, work: () => shown.made()});
+  const form = controls(state, catalogue, runs, {changed, work: () => shown.made(), roof: () => shown.roof()});
   layout(root, parts, form.form, pins.nodes, {unknown, runs, shell});
   draw();
   return {redraw: () => shown.chart()};
