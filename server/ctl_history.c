@@ -163,10 +163,10 @@ static void print_point(const json_t *trend, const json_t *sources, const json_t
 {
     char median[32], low[32], high[32];
     const json_t *band = json_object_get(point, "band");
-    const char *mark = json_is_true(json_object_get(point, "accepted"))  ? "accepted"
-                       : json_is_true(json_object_get(point, "outside")) ? "outside"
+    const char *mark = json_is_true(json_object_get(point, "accepted"))  ? "  accepted"
+                       : json_is_true(json_object_get(point, "outside")) ? "  outside"
                                                                          : "";
-    printf("%-10s  %-15s %-8s %5lld %12s %12s %12s  %-17s  %s\n", ctl_member(point, "day"), ctl_member(point, "driver"),
+    printf("%-10s  %-15s %-8s %5lld %12s %12s %12s  %s%s\n", ctl_member(point, "day"), ctl_member(point, "driver"),
            ctl_member(point, "cuda"), (long long)json_integer_value(json_object_get(point, "runs")),
            number(json_object_get(point, "median"), median), number(json_object_get(band, "low"), low),
            number(json_object_get(band, "high"), high),
