@@ -197,6 +197,12 @@ unsigned rl_utf8_control(const char *text)
     return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x2028 || code == 0x2029 ? code : 0;
 }
 
+unsigned rl_utf8_control_of_lines(const char *text)
+{
+    unsigned code = rl_utf8_control(text);
+    return code == '\n' || code == '\t' || code >= 0x2028 ? 0 : code;
+}
+
 /* White_Space and Default_Ignorable_Code_Point of the Unicode standard, and the Braille pattern
  * without dots, a symbol there. */
 static bool is_blank(unsigned code)

@@ -166,6 +166,8 @@ class History(unittest.TestCase):
     def test_any_text_comes_back_as_it_was(self):
         for text in ("", "x" * 4096, "é" * 2048, "a\"b\\c\n\t<script>&amp;\u2028\U0001f600", "{}"):
             self.assertEqual(self.put(self.runs[2], {"text": text}).json["text"], text)
+        for text in ("a\r\n", "\x1b[31m", "\x9b31m", "\x7f"):
+            self.assertEqual(self.put(self.runs[2], {"text": text}).code, "bad_field")
 
     # ---- predictions ----
 

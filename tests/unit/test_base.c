@@ -490,6 +490,8 @@ static void lines_of_text(void **state)
     for (size_t i = 0; i < sizeof controls / sizeof controls[0]; i++) {
         char line[16];
         assert_int_equal(rl_utf8_control(controls[i].text), controls[i].code);
+        bool of_lines = controls[i].code == '\t' || controls[i].code > 0x2000;
+        assert_int_equal(rl_utf8_control_of_lines(controls[i].text), of_lines ? 0 : controls[i].code);
         snprintf(line, sizeof line, "k%s", controls[i].text);
         assert_int_equal(rl_utf8_is_line(line), controls[i].code == 0);
     }

@@ -100,7 +100,6 @@ static const struct refusal {
     {"{\"suite\":\"verify\",\"note\":null}", RL_E_BAD_FIELD, "note", "null"},
     {"{\"suite\":\"verify\",\"note\":\"a\\u0007\"}", RL_E_BAD_FIELD, "note", "U+0007 at byte 1"},
     {"{\"suite\":\"verify\",\"note\":\"\\u009b31m\"}", RL_E_BAD_FIELD, "note", "U+009B at byte 0"},
-    {"{\"suite\":\"verify\",\"note\":\"a\\u2028\"}", RL_E_BAD_FIELD, "note", "U+2028 at byte 1"},
     {"{\"suite\":\"verify\",\"note\":\"a\\r\\n\"}", RL_E_BAD_FIELD, "note", "U+000D"},
     {"{\"suite\":\"verify\",\"predictions\":[]}", RL_E_BAD_FIELD, "predictions", "a list"},
     {"{\"suite\":\"verify\",\"predictions\":{\"saxpy\":\"above\"}}", RL_E_UNKNOWN_FIELD, "predictions.saxpy",
