@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/num.h"
+
 static const char *const state_names[JOB_STATE_COUNT] = {
     [JOB_QUEUED] = "queued", [JOB_RUNNING] = "running",     [JOB_DONE] = "done",
     [JOB_FAILED] = "failed", [JOB_CANCELLED] = "cancelled", [JOB_INTERRUPTED] = "interrupted",
@@ -100,8 +102,9 @@ static int check_room(struct store *store, const struct store_job_new *job, stru
     int rc;
 
     if (store->job_counts[JOB_QUEUED] >= job->max_queued)
-        return rl_fail(err, RL_E_QUEUE_FULL, NULL, "%lld jobs are queued and %lld is the limit",
-                       (long long)store->job_counts[JOB_QUEUED], (long long)job->max_queued);
+        return rl_fail(err, RL_E_QUEUE_FULL, NULL, "%lld job%s queued and %lld is the limit",
+                       (long long)store->job_counts[JOB_QUEUED], store->job_counts[JOB_QUEUED] == 1 ? " is" : "s are",
+                       (long long)job->max_queued);
     stmt = stmt_start(store, STMT_JOB_OPEN_OF);
     stmt_text(&stmt, ":principal", job->principal);
     rc = stmt_step(&stmt, err, "counting a principal's jobs");
@@ -111,8 +114,8 @@ static int check_room(struct store *store, const struct store_job_new *job, stru
     if (rc < 0)
         return -1;
     if (open >= job->max_open_per_principal)
-        return rl_fail(err, RL_E_TOO_MANY_JOBS, NULL, "you have %lld jobs queued or running and %lld is the limit",
-                       (long long)open, (long long)job->max_open_per_principal);
+        return rl_fail(err, RL_E_TOO_MANY_JOBS, NULL, "you have %lld job%s queued or running and %lld is the limit",
+                       (long long)open, rl_plural((uint64_t)open), (long long)job->max_open_per_principal);
     return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "db/baseline.h"
 #include "record/quantile.h"
 
@@ -107,8 +108,8 @@ static void put_point(struct store *store, struct rl_buf *out, const struct poin
                       "known in these runs\"",
                       out->len > before ? "," : "");
     if (band == NULL)
-        rl_buf_printf(out, "%s\"band\":\"%zu baseline runs before it, and %d are needed\"",
-                      out->len > before ? "," : "", baseline->count, BASELINE_MIN);
+        rl_buf_printf(out, "%s\"band\":\"%zu baseline run%s before it, and %d are needed\"",
+                      out->len > before ? "," : "", baseline->count, rl_plural(baseline->count), BASELINE_MIN);
     if (band == NULL || point->used == 0)
         rl_buf_printf(out, "%s\"outside\":\"there is no %s\"", out->len > before ? "," : "",
                       band == NULL ? "band" : "value");

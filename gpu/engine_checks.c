@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "engine_internal.h"
 #include "record/derive.h"
 
@@ -203,8 +204,10 @@ void engine_check_dram_rows(struct engine *e)
                 missing = engine_say(e, "%s %s", row->kernel, rl_state_name(state));
         }
     add(e, name, title, false, absent == 0 ? PASSED : FAILED,
-        absent ? engine_say(e, "%u of %u rows have no DRAM bytes, first %s", absent, rows, missing)
-               : engine_say(e, "all of %u rows have DRAM bytes", rows));
+        absent      ? engine_say(e, "%u of %u row%s %s no DRAM bytes, first %s", absent, rows, rl_plural(rows),
+                            absent == 1 ? "has" : "have", missing)
+        : rows == 1 ? "the one row has DRAM bytes"
+                    : engine_say(e, "all of %u rows have DRAM bytes", rows));
 }
 
 void engine_check_self_test(struct engine *e)
@@ -407,8 +410,8 @@ void engine_check_shared(struct engine *e)
     if (most > 0)
         engine_flag(e, &e->run->flags, "shared", NULL);
     add(e, name, title, false, most == 0 ? PASSED : FAILED,
-        most ? engine_say(e, "%lld other processes at \"%s\"", (long long)most, at)
-             : engine_say(e, "none in %u looks", looks));
+        most ? engine_say(e, "%lld other process%s at \"%s\"", (long long)most, most == 1 ? "" : "es", at)
+             : engine_say(e, "none in %u look%s", looks, rl_plural(looks)));
 }
 
 void engine_check_throttled(struct engine *e)

@@ -182,10 +182,11 @@ static int import_counters_and_timings(struct import *import)
         if (rc == 0)
             rc = import_table_values(ncu, table, import->err);
         char format[256];
-        snprintf(format, sizeof format, "Nsight Compute CSV, %s, %s, %zu launches, %s",
+        snprintf(format, sizeof format, "Nsight Compute CSV, %s, %s, %zu launch%s, %s",
                  strcmp(table->shape != NULL ? table->shape : "", "raw") == 0 ? "raw page (one launch a row)"
                                                                               : "one metric a row",
-                 text.encoding, table->launch_count, import_number_words(table->format));
+                 text.encoding, table->launch_count, table->launch_count == 1 ? "" : "es",
+                 import_number_words(table->format));
         free(text.data);
         if (rc != 0 || import_add_file(import, ncu, format) != 0)
             return -1;

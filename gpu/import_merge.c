@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "import_internal.h"
 #include "kernels/catalogue.h"
 
@@ -452,13 +453,15 @@ static void tell_rest(struct import *import, const struct import_table *t)
         unused++;
     }
     if (unused > 0)
-        import_note(import->run, "%zu kernels of the counter file have no timing and were left out: %s%s", unused,
-                    names, unused > 6 ? ", …" : "");
+        import_note(import->run, "%zu kernel%s of the counter file %s no timing and %s left out: %s%s", unused,
+                    rl_plural(unused), unused == 1 ? "has" : "have", unused == 1 ? "was" : "were", names,
+                    unused > 6 ? ", …" : "");
     if (t->output_lines > 0)
         import_note(import->run,
-                    "%zu lines of the counter file after its header are not the profiler's and were passed over, the "
+                    "%zu line%s of the counter file after its header %s not the profiler's and %s passed over, the "
                     "first in line %zu",
-                    t->output_lines, t->output_line);
+                    t->output_lines, rl_plural(t->output_lines), t->output_lines == 1 ? "is" : "are",
+                    t->output_lines == 1 ? "was" : "were", t->output_line);
 }
 
 int import_merge(struct import *import, struct import_table *t)

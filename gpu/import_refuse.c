@@ -72,12 +72,12 @@ static const char *foreign_kind(const struct import_text *text)
 static int refuse_banners(const struct import_source *source, const struct import_text *text, struct rl_err *err)
 {
     char line[IMPORT_QUOTE];
-    size_t children = count(text, "nvidia-smi)");
+    size_t children = count(text, "nvidia-smi)"); /* of the line with which it connected to one */
     char also[160] = "";
     if (children > 0)
         snprintf(also, sizeof also,
-                 "; the profiler followed %zu nvidia-smi processes that the program started, which run no kernels",
-                 children / (has(text, "Disconnected") ? 2 : 1));
+                 "; the profiler followed %zu nvidia-smi process%s that the program started, which run%s no kernels",
+                 children, children == 1 ? "" : "es", children == 1 ? "s" : "");
     if (has(text, "==ERROR=="))
         return import_fail(err, RL_E_IMPORT_OTHER_FILE, source,
                            "has no table: the profiler reports \"%s\"%s. Mend the program first, then profile again",

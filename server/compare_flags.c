@@ -1,6 +1,8 @@
 /* What the flags of rows and missing counters mean for a comparison, in words. Rules: compare.h. */
 #include <string.h>
 
+#include "base/num.h"
+
 #include "server/compare_internal.h"
 
 #define SHOWN 3 /* rows that a warning names */
@@ -98,8 +100,8 @@ static bool is_counted(const struct compare_run *run)
 static const char *counters_words(const size_t timed[2], const size_t all[2], struct rl_arena *arena)
 {
     if (timed[0] > 0 && timed[1] > 0)
-        return rl_arena_printf(arena, "%zu of %zu runs of base and %zu of %zu of head have no DRAM bytes", timed[0],
-                               all[0], timed[1], all[1]);
+        return rl_arena_printf(arena, "%zu of %zu run%s of base and %zu of %zu of head have no DRAM bytes", timed[0],
+                               all[0], rl_plural(all[0]), timed[1], all[1]);
     size_t side = timed[0] > 0 ? 0 : 1;
     const char *name = side == 0 ? "base" : "head";
     if (timed[side] == all[side])

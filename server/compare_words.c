@@ -116,13 +116,14 @@ static const char *unjudged(const char *what, const struct compare_judged *judge
         return rl_arena_printf(
             arena,
             "%s cannot be told: %zu runs against %zu are too few for a family of this many rows, and "
-            "history has %zu runs with it on this device (%d are needed).",
-            what, judged->base_n, judged->head_n, past, COMPARE_HISTORY_MIN);
+            "history has %zu run%s with it on this device (%d are needed).",
+            what, judged->base_n, judged->head_n, past, rl_plural(past), COMPARE_HISTORY_MIN);
     return rl_arena_printf(
         arena,
-        "%s cannot be told: with %zu runs against %zu (the rank test needs %d a side) the spread has to "
-        "come from history, which has %zu runs with it on this device (%d are needed).",
-        what, judged->base_n, judged->head_n, COMPARE_RANK_MIN, past, COMPARE_HISTORY_MIN);
+        "%s cannot be told: with %zu run%s against %zu (the rank test needs %d a side) the spread has to "
+        "come from history, which has %zu run%s with it on this device (%d are needed).",
+        what, judged->base_n, rl_plural(judged->base_n), judged->head_n, COMPARE_RANK_MIN, past, rl_plural(past),
+        COMPARE_HISTORY_MIN);
 }
 
 static const char *missing(const char *what, const struct compare_judged *judged, struct rl_arena *arena)
@@ -180,12 +181,13 @@ const char *compare_time_words(const struct subject *subject, const struct compa
         return NULL;
     return rl_arena_printf(
         arena,
-        "%s %s: %s against %s (medians of %zu and %zu runs), a change of %s, between %s and %s with %s confidence%s.",
+        "%s %s: %s against %s (medians of %zu and %zu run%s), a change of %s, between %s and %s with %s confidence%s.",
         what, time_verdict(judged, ceiling),
         ceiling ? rate(head, judged->head.value, subject->name) : seconds(head, judged->head.value),
         ceiling ? rate(base, judged->base.value, subject->name) : seconds(base, judged->base.value), judged->head_n,
-        judged->base_n, percent(change, judged->ratio.value), percent(low, judged->low.value),
-        percent(high, judged->high.value), confidence(level, judged->level.value), how);
+        judged->base_n, rl_plural(judged->base_n), percent(change, judged->ratio.value),
+        percent(low, judged->low.value), percent(high, judged->high.value), confidence(level, judged->level.value),
+        how);
 }
 
 static const char *bytes_verdict(const struct compare_judged *judged)
@@ -219,10 +221,10 @@ const char *compare_bytes_words(const struct subject *subject, const struct comp
     if (how == NULL)
         return NULL;
     return rl_arena_printf(arena,
-                           "%s %s: %s against %s (medians of %zu and %zu runs), %s apart, between %s and %s with %s "
+                           "%s %s: %s against %s (medians of %zu and %zu run%s), %s apart, between %s and %s with %s "
                            "confidence%s; a change is at least 1 %% and at least %s, this row's noise floor.",
                            what, bytes_verdict(judged), bytes(head, judged->head.value),
-                           bytes(base, judged->base.value), judged->head_n, judged->base_n,
+                           bytes(base, judged->base.value), judged->head_n, judged->base_n, rl_plural(judged->base_n),
                            bytes(shift, judged->shift_bytes.value), bytes(low, subject->bytes.low),
                            bytes(high, subject->bytes.high), confidence(level, judged->level.value), how,
                            bytes(floor, judged->floor_bytes.value));
@@ -278,10 +280,11 @@ const char *compare_machine_words(const struct compare_machine *machine, struct 
         return "Rows and ceilings did not change together.";
     return rl_arena_printf(
         arena,
-        "The machine as a whole is %s: times changed by %s in %zu of %zu rows (from %s to %s), and both "
+        "The machine as a whole is %s: times changed by %s in %zu of %zu row%s (from %s to %s), and both "
         "ceilings with them.",
         machine->verdict == COMPARE_SLOWER ? "slower" : "faster", percent(change, machine->ratio.value),
-        machine->rows_together, machine->rows, percent(low, machine->low.value), percent(high, machine->high.value));
+        machine->rows_together, machine->rows, rl_plural(machine->rows), percent(low, machine->low.value),
+        percent(high, machine->high.value));
 }
 
 static const char *bytes_note(const struct compare_result *result, struct rl_arena *arena)
@@ -289,7 +292,7 @@ static const char *bytes_note(const struct compare_result *result, struct rl_are
     size_t more = result->bytes_counts[COMPARE_MORE], fewer = result->bytes_counts[COMPARE_FEWER];
     if (more + fewer == 0)
         return "";
-    return rl_arena_printf(arena, " DRAM bytes: more in %zu rows, fewer in %zu.", more, fewer);
+    return rl_arena_printf(arena, " DRAM bytes: more in %zu row%s, fewer in %zu.", more, rl_plural(more), fewer);
 }
 
 const char *compare_label_words(const char *label, struct rl_arena *arena)
@@ -348,13 +351,13 @@ const char *compare_answer_words(const struct compare_result *result)
     if (note == NULL)
         return NULL;
     return rl_arena_printf(arena,
-                           "%s%s: %zu of %zu rows %s slower, %zu faster, %zu the same, %zu ambiguous, %zu missing "
-                           "(%zu runs against %zu).%s",
+                           "%s%s: %zu of %zu row%s %s slower, %zu faster, %zu the same, %zu ambiguous, %zu missing "
+                           "(%zu run%s against %zu).%s",
                            lead, result->outcome == COMPARE_REGRESSION ? machine : "", counts[COMPARE_SLOWER],
-                           result->row_count, counts[COMPARE_SLOWER] == 1 ? "is" : "are", counts[COMPARE_FASTER],
-                           counts[COMPARE_SAME], counts[COMPARE_AMBIGUOUS],
+                           result->row_count, rl_plural(result->row_count), counts[COMPARE_SLOWER] == 1 ? "is" : "are",
+                           counts[COMPARE_FASTER], counts[COMPARE_SAME], counts[COMPARE_AMBIGUOUS],
                            counts[COMPARE_MISSING_BASE] + counts[COMPARE_MISSING_HEAD] + counts[COMPARE_NONE],
-                           result->head.id_count, result->base.id_count, note);
+                           result->head.id_count, rl_plural(result->head.id_count), result->base.id_count, note);
 }
 
 const char *compare_verdict_name(enum compare_verdict verdict)

@@ -124,6 +124,11 @@ int rl_format_real(char *text, size_t size, double value)
     return length;
 }
 
+const char *rl_plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 bool rl_mul_u64(uint64_t a, uint64_t b, uint64_t *ret)
 {
     uint64_t value;

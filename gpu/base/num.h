@@ -18,6 +18,8 @@ int rl_format_fixed(char *text, size_t size, double value, int decimals);
  */
 #define RL_REAL_TEXT 32
 int rl_format_real(char *text, size_t size, double value);
+/* What a noun ends with after this number of things: "" after one, else "s". */
+const char *rl_plural(uint64_t count);
 /* a*b and a+b into *ret; false on overflow, *ret untouched. */
 bool rl_mul_u64(uint64_t a, uint64_t b, uint64_t *ret);
 bool rl_add_u64(uint64_t a, uint64_t b, uint64_t *ret);

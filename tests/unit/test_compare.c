@@ -193,7 +193,7 @@ static void bytes_without_time(void **state)
     assert_int_equal(result->outcome,
                      COMPARE_NO_REGRESSION); /* of time; the sentence and the counts tell of the bytes */
     assert_ptr_equal(row, &result->rows[0]);
-    assert_non_null(strstr(result->sentence, "DRAM bytes: more in 1 rows"));
+    assert_non_null(strstr(result->sentence, "DRAM bytes: more in 1 row, "));
     compare_free(result);
     fill(NULL);
     scale_bytes(VECTOR_WARM, 0.985);

@@ -245,8 +245,15 @@ static void few_runs(void **state)
     result = judge_with(1, 1, true, &history);
     assert_int_equal(result->time_counts[COMPARE_AMBIGUOUS], LAB_ROWS);
     compare_free(result);
+    history = history_of(1);
+    result = judge_with(1, 1, true, &history); /* one of a thing is said as one */
+    assert_non_null(strstr(result->rows[0].time.sentence, "with 1 run against 1 (the"));
+    assert_non_null(strstr(result->rows[0].time.sentence, "history, which has 1 run with"));
+    assert_non_null(strstr(result->sentence, " missing (1 run against 1)."));
+    compare_free(result);
     history = history_of(10);
     result = judge_with(1, 1, true, &history);
+    assert_non_null(strstr(result->rows[0].time.sentence, "(medians of 1 and 1 run), "));
     assert_int_equal(result->rows[0].time.method, STATS_SPREAD);
     assert_int_equal(result->time_counts[COMPARE_SAME], LAB_ROWS);
     assert_non_null(strstr(result->rows[0].time.sentence, "by a spread from history of 0.0"));

@@ -37,7 +37,7 @@ static void cold_bytes_with_warm_times_are_mixed(void **state)
     assert_non_null(s->bytes.dram_settled.why);
     assert_true(run->counter_backed);
     assert_int_equal(run->outcome, RL_OK);
-    assert_true(has_note(run, "1 kernels of the counter file have no timing and were left out: other"));
+    assert_true(has_note(run, "1 kernel of the counter file has no timing and was left out: other"));
     assert_true(has_note(run, "does not tell its cache state"));
     assert_string_equal(run->rows[1].import.function.value, "void ns::mine<4>(int)");
     assert_int_equal(run->rows[0].launch.grid[0], 65536);

@@ -16,7 +16,8 @@ static void output_around_the_table(void **state)
         5, 0);
     struct given given = {.ncu = LONG_HEAD DRAM("0", "k", "5") "target script complete\n"};
     struct import_result result;
-    assert_true(has_note(must_import(&given, &result), "1 lines of the counter file"));
+    assert_true(has_note(must_import(&given, &result),
+                         "1 line of the counter file after its header is not the profiler's and was passed over"));
     import_result_fini(&result);
     refuse_ncu(LONG_HEAD DRAM("0", "k", "5") RAW_HEAD ",\"dram__bytes.sum\"\n", RL_E_IMPORT_FORMAT,
                "line 3|second table|line 1");
@@ -365,7 +366,7 @@ static void other_files_are_named(void **state)
         {"==PROF== Connected to process 5 (/x/python)\n==ERROR== The application returned an error code (1).\n",
          RL_E_IMPORT_OTHER_FILE, "error code (1)"},
         {"==PROF== Connected to process 5 (/usr/bin/nvidia-smi)\n==PROF== Disconnected from process 5\n",
-         RL_E_IMPORT_OTHER_FILE, "only the profiler's messages|nvidia-smi"},
+         RL_E_IMPORT_OTHER_FILE, "only the profiler's messages|1 nvidia-smi process that"},
         {"==9== NVPROF is profiling process 9\n", RL_E_IMPORT_OTHER_FILE, "nvprof"},
         {"Time(%),Time,Calls,Avg,Min,Max,Name\n1%,1ms,1,1,1,1,k\n", RL_E_IMPORT_OTHER_FILE, "nvprof"},
         {"\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\",\"Percentage\"\n", RL_E_IMPORT_OTHER_FILE, "rocprof"},

@@ -191,6 +191,21 @@ static void a_trend_is_days_with_what_came_before(void **state)
     json_decref(answer);
 }
 
+static void one_run_before_is_said_as_one(void **state)
+{
+    struct fixture *f = *state;
+    json_t *answer;
+
+    for (int day = 0; day < 3; day++)
+        store_run(f, (struct spec){.date_ms = DAY0 + day * TREND_DAY_MS, .time_s = 1e-3});
+    answer = trend(f, (struct store_trend_query){0});
+    assert_string_equal(text_at(json_object_get(point_at(answer, 1), "why"), "band"),
+                        "1 baseline run before it, and 5 are needed");
+    assert_string_equal(text_at(json_object_get(point_at(answer, 2), "why"), "band"),
+                        "2 baseline runs before it, and 5 are needed");
+    json_decref(answer);
+}
+
 static void expect_accepted(const json_t *answer)
 {
     const json_t *list = json_object_get(answer, "accepted"), *change = json_array_get(list, 0);
@@ -444,11 +459,17 @@ static void a_kernel_of_a_ceilings_name_is_another_row(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_band_is_median_and_three_scaled_mads), cmocka_unit_test(nine_digits_are_those_of_printf),
-        cmocka_unit_test(seventeen_digits_are_those_of_printf),   WITH_STORE(a_trend_is_days_with_what_came_before),
-        WITH_STORE(a_change_becomes_the_baseline_when_accepted),  WITH_STORE(an_accepted_change_divides_its_day),
-        WITH_STORE(points_are_told_apart_by_driver_and_cuda),     WITH_STORE(metrics_and_their_unknowns),
-        WITH_STORE(a_kernel_of_a_ceilings_name_is_another_row),   WITH_STORE(a_full_day_keeps_its_newest_runs),
+        cmocka_unit_test(a_band_is_median_and_three_scaled_mads),
+        cmocka_unit_test(nine_digits_are_those_of_printf),
+        cmocka_unit_test(seventeen_digits_are_those_of_printf),
+        WITH_STORE(a_trend_is_days_with_what_came_before),
+        WITH_STORE(one_run_before_is_said_as_one),
+        WITH_STORE(a_change_becomes_the_baseline_when_accepted),
+        WITH_STORE(an_accepted_change_divides_its_day),
+        WITH_STORE(points_are_told_apart_by_driver_and_cuda),
+        WITH_STORE(metrics_and_their_unknowns),
+        WITH_STORE(a_kernel_of_a_ceilings_name_is_another_row),
+        WITH_STORE(a_full_day_keeps_its_newest_runs),
     };
 
     return cmocka_run_group_tests_name("store: trends", tests, NULL, NULL);

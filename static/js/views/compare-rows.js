@@ -95,10 +95,11 @@ export function comparedRows(answer, titles, choice, chosen, trend) {
   const context = {titles, scale, change: answer.rules.change, trend};
   const list = element("ol", {class: "compare-list"});
   const said = element("p", {class: "hint", role: "status"});
+  const of = `${answer.rows.length} ${answer.rows.length === 1 ? "row" : "rows"}`;
   const draw = () => {
     const rows = ordered(answer.rows, choice.order).filter((row) => (choice.verdict === "" || row.time_verdict === choice.verdict) && (choice.rowstate === "" || row.state === choice.rowstate));
     list.replaceChildren(...rows.map((row) => rowOf(row, context)));
-    said.textContent = rows.length === answer.rows.length ? `All ${rows.length} rows.` : `${rows.length} of ${answer.rows.length} rows.`;
+    said.textContent = rows.length === answer.rows.length ? `All ${of}.` : `${rows.length} of ${of}.`;
   };
   const states = [...new Set(answer.rows.map((row) => row.state))];
   const form = element("form", {class: "fields row-choice", "aria-label": "Which rows"},

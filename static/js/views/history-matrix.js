@@ -184,7 +184,7 @@ export function matrix(shell, answer, state) {
   keys(table);
   const scroll = scrolling("History by day", table, {class: "scroll matrix-scroll"});
   const older = element("span", {hidden: true}, "Older days lie to the left. ");
-  const hints = [left > 0 ? element("p", {class: "hint matrix-hint"}, `The newest ${days.length} days are shown; ${left} older ones with runs are left out: choose fewer days or one device.`) : null,
+  const hints = [left > 0 ? element("p", {class: "hint matrix-hint"}, `The newest ${days.length} days are shown; ${left} older ${left === 1 ? "one with runs is" : "ones with runs are"} left out: choose fewer days or one device.`) : null,
     element("p", {class: "hint matrix-hint on-screen"}, older, "On a keyboard, arrow keys go from cell to cell.")].filter(Boolean);
   const paper = element("div", {class: "paper matrix-paper"});
   const node = element("div", {}, scroll, paper, ...hints);

@@ -185,7 +185,7 @@ export function trendChart(points, of, width, choose) {
   const size = {width, height: Math.max(280, Math.min(440, Math.round(width * 0.45)))};
   const {svg, px, py, drawn, rules, shortened} = base(items, of, size);
   svg.setAttribute("role", "group");
-  svg.setAttribute("aria-label", `${of.name} over days, ${drawn.length} points; arrow keys go from point to point`);
+  svg.setAttribute("aria-label", `${of.name} over days, ${drawn.length} ${drawn.length === 1 ? "point" : "points"}; arrow keys go from point to point`);
   for (const part of svg.children) if (!part.classList.contains("points")) part.setAttribute("aria-hidden", "true");
   return {svg, rules, shortened, ...interact(svg, drawn, px, py, of, choose)};
 }
