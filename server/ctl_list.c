@@ -226,6 +226,13 @@ static void print_device(const json_t *device)
 {
     const json_t *environment = json_object_get(device, "environment"), *counters = json_object_get(device, "counters");
     const json_t *driver = json_object_get(device, "driver_version");
+    const char *source = json_string_value(json_object_get(device, "source"));
+    /* its driver and counters are those of the import that named it first: of another day, perhaps of another machine
+     */
+    if (source != NULL && strcmp(source, "imported") == 0) {
+        printf("%-40s %-28s imported; never probed here\n", ctl_member(device, "id"), ctl_member(device, "name"));
+        return;
+    }
     printf("%-40s %-28s %-14s %s", ctl_member(device, "id"), ctl_member(device, "name"),
            json_is_string(driver) ? ctl_text(driver) : ctl_member(environment, "driver_version"),
            ctl_member(counters, "status"));

@@ -128,6 +128,7 @@ class Commands(Ctl):
         # the record's other entry, and the matrix of both
         self.assertIn("2026-09-01, 2026-09-02", self.ctl("import", "--record", record, code=64).stderr)
         self.assertIn("driver 580.173.02, CUDA 13.0", self.ctl("import", "--record", record, "--date", "2026-09-02").stdout)
+        self.assertRegex(self.ctl("devices").stdout, r"(?m)^tesla-t4 +Tesla T4 +imported; never probed here$")
         matrix = self.ctl("history", "--since", "2026-09-01", "--until", "2026-09-03").stdout
         self.assertEqual([line.split()[:5] for line in matrix.splitlines()[1:3]],
                          [["2026-09-01", "595.84", "12.6", "1", "0"], ["2026-09-02", "580.173.02", "13.0", "0", "1"]])
