@@ -160,6 +160,7 @@ async function longName(browser, daemon) {
     assert.deepEqual(lines, names.map(() => [true, "avoid"]));
     const whole = page.locator("#table-scroll tbody tr").nth(1).locator("th");
     assert.equal((await whole.innerText()).trim(), long);
+    assert.equal((await page.locator("#ceilings").innerText()).replace(/\s+/g, " "), "Ceilings The imported files state none.");
     assert.ok(await whole.evaluate((cell) => cell.getBoundingClientRect().height > 500 && cell.scrollWidth <= cell.clientWidth));
     await done();
   });

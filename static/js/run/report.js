@@ -41,6 +41,7 @@ export function checks(run) {
 
 /** Every ceiling with how it was measured. */
 export function ceilings(run) {
+  if (run.ceilings.length === 0) return section("ceilings", "Ceilings", element("p", {}, run.import ? "The imported files state none." : "None was measured."));
   const unit = (c) => (c.unit === "byte_per_s" ? "B/s" : "FLOP/s");
   const nominal = (c) => percent(c.percent_of_nominal);
   const rows = run.ceilings.map((c) => element("tr", {}, element("th", {scope: "row"}, ceilingName(c.name)), cell(c.state, true),
