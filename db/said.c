@@ -97,7 +97,7 @@ static int check_note(const struct store_note_new *note, struct rl_err *err)
     if (!rl_utf8_valid(note->text, length))
         return rl_fail(err, RL_E_BAD_FIELD, "text", "the note is not UTF-8");
     for (size_t i = 0; i < length; i++) {
-        unsigned control = rl_utf8_control_of_lines(note->text + i);
+        unsigned control = rl_utf8_control_of_lines(note->text + i, length - i);
         if (control != 0)
             return rl_fail(err, RL_E_BAD_FIELD, "text",
                            "the note has the control character U+%04X at byte %zu: only line feed and tab are kept",

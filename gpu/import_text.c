@@ -49,7 +49,7 @@ const char *import_quote(char out[IMPORT_QUOTE], const char *text)
             memcpy(out + at, "…", sizeof "…");
             return out;
         }
-        if (step == 0 || rl_utf8_control(text + i) != 0)
+        if (step == 0 || rl_utf8_control(text + i, step) != 0)
             out[at++] = '?';
         else {
             memcpy(out + at, text + i, step);

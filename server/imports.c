@@ -252,8 +252,8 @@ int import_part_end(struct import *import, struct rl_err *err)
     char *text = import->field[import->part - KIND_COUNT];
     text[import->len] = '\0';
     bool clean = strlen(text) == import->len && rl_utf8_valid(text, import->len);
-    for (const char *c = text; *c != '\0'; c++)
-        clean = clean && rl_utf8_control(c) == 0;
+    for (size_t i = 0; clean && i < import->len; i++)
+        clean = rl_utf8_control(text + i, import->len - i) == 0;
     return clean ? 0
                  : rl_fail(err, RL_E_BAD_FIELD, part_name(import),
                            "\"%s\" is no text in UTF-8 without control characters", part_name(import));

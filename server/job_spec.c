@@ -193,7 +193,7 @@ static int read_note(const json_t *value, struct job_spec *spec, struct rl_err *
     if (!rl_utf8_valid(text, len))
         return rl_fail(err, RL_E_BAD_FIELD, "note", "note is not valid UTF-8.");
     for (size_t i = 0; i < len; i++) {
-        unsigned control = rl_utf8_control_of_lines(text + i);
+        unsigned control = rl_utf8_control_of_lines(text + i, len - i);
         if (control != 0)
             return rl_fail(err, RL_E_BAD_FIELD, "note",
                            "note has the control character U+%04X at byte %zu: only line feed and tab are kept.",

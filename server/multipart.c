@@ -128,10 +128,11 @@ int multipart_boundary(const char *content_type, char ret[MULTIPART_BOUNDARY_MAX
 
 static bool is_clean_text(const char *text)
 {
-    for (const char *c = text; *c != '\0'; c++)
-        if (rl_utf8_control(c) != 0)
+    size_t len = strlen(text);
+    for (size_t i = 0; i < len; i++)
+        if (rl_utf8_control(text + i, len - i) != 0)
             return false;
-    return rl_utf8_valid(text, strlen(text));
+    return rl_utf8_valid(text, len);
 }
 
 static int take_disposition(struct multipart *m, const char *value, struct rl_err *err)

@@ -39,7 +39,7 @@ static size_t character(const unsigned char *text, size_t len)
 
 static bool shown(const unsigned char *at, size_t width, bool lines)
 {
-    unsigned control = width > 0 ? rl_utf8_control((const char *)at) : 0;
+    unsigned control = width > 0 ? rl_utf8_control((const char *)at, width) : 0;
     return width > 0 && (control == 0 || control == '\t' || (control == '\n' && lines));
 }
 

@@ -195,16 +195,16 @@ static unsigned code_point(const char *text, size_t step)
     return code;
 }
 
-unsigned rl_utf8_control(const char *text)
+unsigned rl_utf8_control(const char *text, size_t len)
 {
-    size_t step = rl_utf8_step(text, strnlen(text, 4));
+    size_t step = rl_utf8_step(text, len);
     unsigned code = step > 0 ? code_point(text, step) : 0;
     return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x2028 || code == 0x2029 ? code : 0;
 }
 
-unsigned rl_utf8_control_of_lines(const char *text)
+unsigned rl_utf8_control_of_lines(const char *text, size_t len)
 {
-    unsigned code = rl_utf8_control(text);
+    unsigned code = rl_utf8_control(text, len);
     return code == '\n' || code == '\t' || code >= 0x2028 ? 0 : code;
 }
 
@@ -232,7 +232,7 @@ bool rl_utf8_is_line(const char *text)
     bool seen = false;
     for (size_t at = 0, len = strlen(text); at < len;) {
         size_t step = rl_utf8_step(text + at, len - at);
-        if (step == 0 || rl_utf8_control(text + at) != 0)
+        if (step == 0 || rl_utf8_control(text + at, step) != 0)
             return false;
         seen = seen || !is_blank(code_point(text + at, step));
         at += step;

@@ -27,11 +27,11 @@ bool rl_add_u64(uint64_t a, uint64_t b, uint64_t *ret);
 size_t rl_utf8_step(const char *text, size_t len);
 /* Whether the len bytes at text are valid UTF-8 without NUL. */
 bool rl_utf8_valid(const char *text, size_t len);
-/* The code point of the character that valid UTF-8 begins with, when it is a control character to a terminal or ends a
- * line: below U+0020, U+007F to U+009F, U+2028, U+2029. 0 for every other, and at the end. */
-unsigned rl_utf8_control(const char *text);
+/* The code point of the character that the len bytes of valid UTF-8 at text begin with, when it is a control character
+ * to a terminal or ends a line: below U+0020, U+007F to U+009F, U+2028, U+2029. 0 for every other, and at the end. */
+unsigned rl_utf8_control(const char *text, size_t len);
 /* The same for a text of several lines, as a note is: line feed, tab, U+2028 and U+2029 belong to it and give 0. */
-unsigned rl_utf8_control_of_lines(const char *text);
+unsigned rl_utf8_control_of_lines(const char *text, size_t len);
 /* Whether text is valid UTF-8 of one line: none of the above in it, and a character that is to be seen (not blanks and
  * marks of no width alone). */
 bool rl_utf8_is_line(const char *text);

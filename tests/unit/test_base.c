@@ -489,12 +489,19 @@ static void lines_of_text(void **state)
                                          "\xF3\xA0\x84\x80"};
     for (size_t i = 0; i < sizeof controls / sizeof controls[0]; i++) {
         char line[16];
-        assert_int_equal(rl_utf8_control(controls[i].text), controls[i].code);
+        assert_int_equal(rl_utf8_control(controls[i].text, strlen(controls[i].text)), controls[i].code);
         bool of_lines = controls[i].code == '\t' || controls[i].code > 0x2000;
-        assert_int_equal(rl_utf8_control_of_lines(controls[i].text), of_lines ? 0 : controls[i].code);
+        assert_int_equal(rl_utf8_control_of_lines(controls[i].text, strlen(controls[i].text)),
+                         of_lines ? 0 : controls[i].code);
         snprintf(line, sizeof line, "k%s", controls[i].text);
         assert_int_equal(rl_utf8_is_line(line), controls[i].code == 0);
     }
+    char *end = malloc(2); /* nothing behind the text is read: ASan sees it */
+    assert_non_null(end);
+    memcpy(end, "k\xC2", 2);
+    assert_int_equal(rl_utf8_control(end, 1), 0);
+    assert_int_equal(rl_utf8_control(end + 1, 1), 0);
+    free(end);
     for (size_t i = 0; i < sizeof seen / sizeof seen[0]; i++)
         assert_true(rl_utf8_is_line(seen[i]));
     for (size_t i = 0; i < sizeof unseen / sizeof unseen[0]; i++)
