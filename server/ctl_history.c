@@ -8,6 +8,7 @@
 
 #define ANSWER_MAX  (64u * 1024u * 1024u)
 #define FILTERS_MAX 11u
+#define KEY_MAX     1024u /* a device's id has up to 256 characters, and a key that is cut would be another's too */
 
 struct filter {
     const char *name, *value;
@@ -37,14 +38,14 @@ static int ask(struct ctl_http *http, const struct ctl_options *options, const c
 /* ---- the sources of what stands together in one cell or point, which the answer does not say of each ---- */
 
 /* Under which a day's runs of one device with one driver and CUDA version stand in the map of sources. */
-static const char *key_of(const json_t *device, const json_t *versions, const json_t *day, char text[256])
+static const char *key_of(const json_t *device, const json_t *versions, const json_t *day, char text[KEY_MAX])
 {
     const char *words[] = {
         json_string_value(json_object_get(device, "id")), json_string_value(json_object_get(versions, "driver")),
         json_string_value(json_object_get(versions, "cuda")), json_string_value(json_object_get(day, "day"))};
     size_t at = 0;
-    for (size_t i = 0; i < sizeof words / sizeof words[0] && at < 256; i++)
-        at += (size_t)snprintf(text + at, 256 - at, "%s\n", words[i] != NULL ? words[i] : "");
+    for (size_t i = 0; i < sizeof words / sizeof words[0] && at < KEY_MAX; i++)
+        at += (size_t)snprintf(text + at, KEY_MAX - at, "%s\n", words[i] != NULL ? words[i] : "");
     return text;
 }
 
@@ -56,7 +57,7 @@ static void add_source(json_t *map, const char *key, const char *source)
 
 static void add_sources(json_t *map, const json_t *answer, const char *source)
 {
-    char key[256];
+    char key[KEY_MAX];
     size_t i, k;
     json_t *item, *cell;
     const json_t *device = json_object_get(answer, "device");
@@ -96,7 +97,7 @@ static int sources_of(struct ctl_http *http, const struct ctl_options *options, 
 static const char *sources_at(const json_t *map, const json_t *answer, const json_t *device, const json_t *versions,
                               const json_t *day)
 {
-    char key[256];
+    char key[KEY_MAX];
     return map == NULL ? ctl_member(answer, "source") : ctl_member(map, key_of(device, versions, day, key));
 }
 
