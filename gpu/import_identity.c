@@ -74,9 +74,8 @@ int import_fields_check(struct import *import)
     const struct import_fields *fields = &import->request->fields;
     if (fields->device != NULL && !is_device_name(fields->device))
         return bad(import, "device", fields->device,
-                   "the GPU's name or its UUID is expected, in at most 128 bytes of one line, no control characters in "
-                   "it and not "
-                   "blanks alone");
+                   "the GPU's name or its UUID is expected, in at most 128 bytes of one line, without control "
+                   "characters and not of blanks alone");
     if (fields->driver != NULL && !is_version(fields->driver))
         return bad(import, "driver", fields->driver, "a version like 580.159.04 is expected");
     if (fields->cuda != NULL && !is_version(fields->cuda))
