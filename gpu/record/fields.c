@@ -57,6 +57,7 @@
 #define INT3_OR_NULL(type, member, reason, low, high)                                                                  \
     {AT(type, member), .kind = RL_KIND_INT3_OR_NULL, .int_min = low, .int_max = high, .why_offset = offsetof(struct type, reason)}
 #define OBJECT(type, member, table) {AT(type, member), .kind = RL_KIND_OBJECT, .object = &table}
+#define OPTIONAL(type, member, table) {AT(type, member), .kind = RL_KIND_STATE, .object = &table}
 #define LIST(type, json, member, counter, most, table)                                                                 \
     {.name = json, .offset = offsetof(struct type, member), .kind = RL_KIND_LIST,                                      \
      .count_offset = offsetof(struct type, counter), .max_count = most, .object = &table}
@@ -96,6 +97,12 @@ static const struct rl_field intensity_fields[] = {
 };
 static TABLE(intensity, "an intensity", rl_intensity);
 
+static const struct rl_field profiled_fields[] = {
+    POSITIVE(rl_profiled, time_s, SECONDS_MAX),
+    POSITIVE(rl_profiled, sm_hz, HERTZ_MAX),
+};
+static TABLE(profiled, "a profiler's time", rl_profiled);
+
 static const struct rl_field state_fields[] = {
     OBJECT(rl_row_state, time_s, times),
     OBJECT(rl_row_state, bytes, bytes),
@@ -117,6 +124,7 @@ static const struct rl_field state_fields[] = {
     WORDS(rl_row_state, reasons),
     INT(rl_row_state, attempts, 0, 1000),
     WORDS(rl_row_state, flags),
+    OPTIONAL(rl_row_state, profiled, profiled),
 };
 static TABLE(state, "a state", rl_row_state);
 
@@ -169,6 +177,14 @@ static const struct rl_field import_fields[] = {
 };
 static TABLE(import, "an import", rl_import);
 
+static const struct rl_field flop_by_precision_fields[] = {
+    COUNTED(rl_flop_by_precision, fp64),
+    COUNTED(rl_flop_by_precision, fp32),
+    COUNTED(rl_flop_by_precision, fp16),
+    COUNTED(rl_flop_by_precision, tensor),
+};
+static TABLE(flop_by_precision, "flop by precision", rl_flop_by_precision);
+
 static const struct rl_field rl_object_row_fields[] = {
     NAME(rl_row, kernel),
     NAME(rl_row, title),
@@ -180,6 +196,7 @@ static const struct rl_field rl_object_row_fields[] = {
     {.name = "cold", .kind = RL_KIND_STATE, .offset = offsetof(struct rl_row, state[RL_COLD]), .object = &state},
     {.name = "mixed", .kind = RL_KIND_STATE, .offset = offsetof(struct rl_row, state[RL_MIXED]), .object = &state},
     WORDS(rl_row, flags),
+    OPTIONAL(rl_row, flop_by_precision, flop_by_precision),
     {.name = "import", .kind = RL_KIND_STATE, .offset = offsetof(struct rl_row, import), .object = &row_import},
 };
 TABLE(rl_object_row, "a kernel row", rl_row);

@@ -96,6 +96,20 @@ struct rl_intensity {                 /* flop per byte; unknown without flop or 
     struct rl_real ask, l1, l2, dram; /* dram uses settled bytes when cold */
 };
 
+/* Floating-point operations per launch as counted, by the precision that they were done in: add + mul + 2 fma thread
+ * instructions (a packed half2 instruction counts twice that), and the tensor cores' own operations. What was not
+ * counted is unknown, not 0. */
+struct rl_flop_by_precision {
+    bool present; /* false: the JSON member is absent */
+    struct rl_real fp64, fp32, fp16, tensor;
+};
+/* What a profiler said of the time of the launches that it counted: the mean over them. */
+struct rl_profiled {
+    bool present;          /* false: the JSON member is absent */
+    struct rl_real time_s; /* s per launch, of the profiler's own clock (gpu__time_duration) */
+    struct rl_real sm_hz;  /* the SM clock that the profiler saw; by default it locks it */
+};
+
 struct rl_row_state {
     bool present; /* false: the state was not asked for; the JSON member is absent */
     struct rl_times time_s;
@@ -118,6 +132,7 @@ struct rl_row_state {
     struct rl_strings reasons; /* clock event reasons seen around the row, by NVML's names */
     int64_t attempts;          /* 1, or more after a clock or thermal retry */
     struct rl_strings flags;   /* see SCHEMA.md: clock_moved, throttled, not_steady, cache_resident, … */
+    struct rl_profiled profiled;
 };
 
 struct rl_launch {
@@ -162,6 +177,7 @@ struct rl_row {
     struct rl_launch launch;
     struct rl_row_state state[RL_ROW_STATES]; /* JSON members "warm", "cold" and, of imports, "mixed" */
     struct rl_strings flags;
+    struct rl_flop_by_precision flop_by_precision;
     struct rl_row_import import;
 };
 

@@ -405,7 +405,8 @@ static int check_not_imported(const struct reader *reader, const struct rl_run *
             snprintf(where, sizeof where, "kernels[%zu].%s", i, long_name);
             return rl_fail(reader->err, RL_E_BAD_FIELD, where, "%s has more than %u bytes", where, MEASURED_NAME_MAX);
         }
-        if (row->import.present || row->state[RL_MIXED].present)
+        if (row->import.present || row->state[RL_MIXED].present || row->state[RL_WARM].profiled.present ||
+            row->state[RL_COLD].profiled.present)
             return rl_fail(reader->err, RL_E_BAD_FIELD, "kernels",
                            "kernels has \"%.64s\" with members of an import in a run that is not imported",
                            row->kernel);

@@ -53,6 +53,9 @@ static const char *change(struct rl_run *run, int which)
     case 8:
         row->title = longest;
         return "kernels[0].title";
+    case 9:
+        row->state[RL_COLD].profiled = (struct rl_profiled){true, rl_known(2e-6), rl_unknown("not said")};
+        return "kernels";
     default:
         return NULL;
     }
@@ -126,9 +129,26 @@ static void cold_bytes_of_a_profiler_are_not_settled(void **state)
     rl_run_free(run);
 }
 
+static void flop_by_precision_may_be_there_or_not(void **state)
+{
+    (void)state;
+    struct rl_run *run = sample_run_small(), *again = NULL;
+    run->rows[0].flop_by_precision =
+        (struct rl_flop_by_precision){true, rl_known(0), rl_known(16777216), rl_unknown("not counted"), rl_known(3)};
+    assert_int_equal(read_back(run, &again, NULL), 0);
+    const struct rl_flop_by_precision *read = &again->rows[0].flop_by_precision;
+    assert_true(read->present && rl_is_known(read->fp64) && read->fp64.value == 0 && read->fp32.value == 16777216);
+    assert_string_equal(read->fp16.why, "not counted");
+    assert_true(read->tensor.value == 3);
+    assert_false(again->rows[1].flop_by_precision.present); /* a document without it stays one */
+    rl_run_free(again);
+    rl_run_free(run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(flop_by_precision_may_be_there_or_not),
         cmocka_unit_test(members_of_imports_alone),
         cmocka_unit_test(unknown_shapes_are_null_with_a_reason),
         cmocka_unit_test(cold_bytes_of_a_profiler_are_not_settled),
