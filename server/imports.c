@@ -23,7 +23,8 @@
 #include "server/import_process.h"
 #include "server/limits.h"
 
-#define FILES_MAX 2u /* of one import: gpu/IMPORT.md */
+#define FILES_MAX  2u            /* of one import: gpu/IMPORT.md */
+#define HELD_BYTES (64u * 1024u) /* of a file, before they are written: a client may send it byte by byte */
 
 static const char *const kinds[] = {"ncu", "timings", "recording", "record"};
 static const char *const field_names[] = {"device", "driver", "cuda", "date", "sizes", "cache", "times"};
@@ -46,6 +47,7 @@ struct import {
     char field[FIELD_COUNT][LIMIT_IMPORT_FIELD_BYTES + 1];
     bool field_seen[FIELD_COUNT];
     size_t part, len;       /* of the part that is coming: kind, or KIND_COUNT and on a field; its bytes so far */
+    struct rl_buf held;     /* of the file that is coming: not written yet */
     struct rl_sha256 *hash; /* of the file that is coming */
     char identity[65];      /* of all bytes and fields */
     struct import_process *process;
@@ -87,6 +89,7 @@ static void free_import(struct import *import)
     for (size_t i = 0; i < KIND_COUNT; i++)
         if (import->file[i].fd >= 0)
             close(import->file[i].fd);
+    rl_buf_free(&import->held);
     rl_sha256_free(import->hash);
     import_process_free(import->process);
     import_judge_free(import->judge);
@@ -124,6 +127,7 @@ int import_begin(struct imports *imports, const char *principal, struct import *
     if (import == NULL)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for an import");
     import->all = imports;
+    rl_buf_init(&import->held, HELD_BYTES);
     for (size_t i = 0; i < KIND_COUNT; i++)
         import->file[i].fd = -1;
     snprintf(import->principal, sizeof import->principal, "%s", principal);
@@ -219,6 +223,36 @@ int import_part(struct import *import, const char *name, const char *filename, s
     return 0;
 }
 
+/* Bytes of a file, from import->held or past it. */
+static int write_file(struct import *import, const char *data, size_t len, struct rl_err *err)
+{
+    struct upload *file = &import->file[import->part];
+    if (rl_write_all(file->fd, data, len) != 0)
+        return rl_fail(err, RL_E_NO_MEMORY, part_name(import), "no room for the upload: %s%s", strerror(errno),
+                       errno == EFBIG ? " (the limit of a file's size, RLIMIT_FSIZE, of the daemon)" : "");
+    rl_sha256_add(import->hash, data, len);
+    file->bytes += (int64_t)len;
+    return 0;
+}
+
+static int write_held(struct import *import, struct rl_err *err)
+{
+    int rc = write_file(import, import->held.data, import->held.len, err);
+    rl_buf_clear(&import->held);
+    return rc;
+}
+
+static int file_data(struct import *import, const char *data, size_t len, struct rl_err *err)
+{
+    if (import->held.len + len > HELD_BYTES && write_held(import, err) != 0)
+        return -1;
+    if (len > HELD_BYTES)
+        return write_file(import, data, len, err);
+    if (rl_buf_add(&import->held, data, len) != 0)
+        return rl_fail(err, RL_E_NO_MEMORY, part_name(import), "no memory for an upload");
+    return 0;
+}
+
 int import_data(struct import *import, const char *data, size_t len, struct rl_err *err)
 {
     bool is_file = import->part < KIND_COUNT;
@@ -226,15 +260,10 @@ int import_data(struct import *import, const char *data, size_t len, struct rl_e
     if (len > max - import->len)
         return rl_fail(err, RL_E_TOO_LARGE, part_name(import), "\"%s\" has more than %zu bytes", part_name(import),
                        max);
-    if (is_file) {
-        struct upload *file = &import->file[import->part];
-        if (rl_write_all(file->fd, data, len) != 0)
-            return rl_fail(err, RL_E_NO_MEMORY, part_name(import), "no room for the upload: %s", strerror(errno));
-        rl_sha256_add(import->hash, data, len);
-        file->bytes += (int64_t)len;
-    } else {
+    if (is_file && file_data(import, data, len, err) != 0)
+        return -1;
+    if (!is_file)
         memcpy(import->field[import->part - KIND_COUNT] + import->len, data, len);
-    }
     import->len += len;
     return 0;
 }
@@ -243,6 +272,8 @@ int import_part_end(struct import *import, struct rl_err *err)
 {
     if (import->part < KIND_COUNT) {
         struct upload *file = &import->file[import->part];
+        if (write_held(import, err) != 0)
+            return -1;
         rl_sha256_end(import->hash, file->sha256);
         /* what was hashed is what is read, whoever gets hold of the descriptor */
         if (fcntl(file->fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) != 0)

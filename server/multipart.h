@@ -5,7 +5,20 @@
  * header twice in a part; Content-Transfer-Encoding; filename*; folded headers; lines that end in LF alone; anything
  * but blanks after a boundary; a name or filename that is no UTF-8 or holds control characters; a body without its last
  * boundary; more than the limits of server/limits.h (RL_E_TOO_LARGE). What stands before the first boundary and after
- * the last is passed over. */
+ * the last is passed over.
+ *
+ * Why not libmicrohttpd's MHD_PostProcessor: it was tried on 2026-11-30 with version 0.9.75, over HTTP, whole and one
+ * byte at a time. It is as fast (16 MiB of CR: 0.12 s, of beginnings of a boundary: 0.03 s) and finds the boundary
+ * wherever the body is split. But it takes without a word, and so that its caller cannot tell:
+ * - filename="a \"b\" c": the name ends at the first quote;
+ * - filename="x; name=y"; name="a": the part has no name; nor has one with name=a, which is a token;
+ * - a second name in one header, a second Content-Disposition in one part, filename*: the first, or neither, counts;
+ * - a name with a NUL, which is cut there, or that is no UTF-8; a folded header, which loses the name;
+ * - Content-Disposition: attachment, and a part without any;
+ * - a body without a boundary, or whose only boundary is the last: both are a success;
+ * - a form within a form (multipart/mixed), which it makes one part of.
+ * A part's bytes may begin with a call of length 0 at offset 0 and another at offset 0, and an empty part of the same
+ * name looks the same: a part that is there twice cannot be told. Parts and their headers have no limits. */
 #ifndef SERVER_MULTIPART_H
 #define SERVER_MULTIPART_H
 

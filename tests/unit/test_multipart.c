@@ -20,9 +20,12 @@ static int on_begin(void *arg, const char *name, const char *filename, struct rl
     return rl_buf_printf(arg, "<%s|%s>", name, filename != NULL ? filename : "-");
 }
 
+static size_t calls; /* of on_data */
+
 static int on_data(void *arg, const char *data, size_t len, struct rl_err *err)
 {
     (void)err;
+    calls++;
     assert_true(len > 0);
     return rl_buf_add(arg, data, len);
 }
@@ -184,6 +187,37 @@ static void test_limits(void **state)
     rl_buf_free(&body);
 }
 
+/* The bytes of a part in as few calls as they come in, whatever beginnings of a boundary they hold. */
+static void test_floods(void **state)
+{
+    static const char *const floods[] = {"\r", "\n", "\r\n", "\r\n-", "\r\n--", "\r\n--X", "\r\r\n--", "\r\n--\r", "x"};
+    enum { BYTES = 1 << 16, PIECE = 1000 };
+    (void)state;
+    for (size_t i = 0; i < sizeof floods / sizeof floods[0]; i++) {
+        struct rl_buf body, expected;
+        rl_buf_init(&body, 2 * BYTES);
+        rl_buf_init(&expected, 2 * BYTES);
+        rl_buf_puts(&expected, "<a|->");
+        rl_buf_puts(&body, HEAD "\r\n");
+        while (body.len < BYTES) {
+            rl_buf_puts(&body, floods[i]);
+            rl_buf_puts(&expected, floods[i]);
+        }
+        rl_buf_puts(&body, TAIL);
+        rl_buf_puts(&expected, ".");
+        for (size_t piece = 1; piece <= PIECE; piece = piece < 20 ? piece + 1 : piece * 7) {
+            calls = 0;
+            assert_int_equal(parse(body.data, body.len, piece), 0);
+            assert_int_equal(told.len, expected.len);
+            assert_memory_equal(told.data, expected.data, told.len);
+            /* of each piece: what was held of the one before, and the rest */
+            assert_true(calls <= 2 * (body.len / piece + 1));
+        }
+        rl_buf_free(&body);
+        rl_buf_free(&expected);
+    }
+}
+
 static void boundary_is(const char *type, const char *expected)
 {
     char boundary[MULTIPART_BOUNDARY_MAX + 1];
@@ -224,8 +258,9 @@ static void test_boundary(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parts), cmocka_unit_test(test_names),  cmocka_unit_test(test_headers),
-        cmocka_unit_test(test_ends),  cmocka_unit_test(test_limits), cmocka_unit_test(test_boundary),
+        cmocka_unit_test(test_parts),  cmocka_unit_test(test_names),  cmocka_unit_test(test_headers),
+        cmocka_unit_test(test_ends),   cmocka_unit_test(test_limits), cmocka_unit_test(test_boundary),
+        cmocka_unit_test(test_floods),
     };
     int rc = cmocka_run_group_tests(tests, NULL, NULL);
     rl_buf_free(&told);
