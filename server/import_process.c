@@ -23,7 +23,7 @@
 #define READ_BYTES   65536u
 #define OUTPUT_BYTES 1024u /* kept of what it writes to its standard output and error, which should be nothing */
 #define DRAIN_READS  64
-#define LEAVE_MS     2000 /* that a process may take to exit after its answer */
+#define LEAVE_MS     2000 /* that a process may take to exit after its answer, after the end of its stream, after TERM */
 
 struct import_process {
     struct loop *loop;
@@ -36,7 +36,7 @@ struct import_process {
     struct rl_buf lines; /* whole ones, NUL in place of the line feed, and the beginning of the next */
     size_t line_start, kept;
     int64_t seq;
-    bool hello, result, final, failed, closed, exited;
+    bool hello, result, final, failed, closed, exited, termed;
     struct rl_err error;
     char output[OUTPUT_BYTES];
     size_t output_len;
@@ -89,6 +89,7 @@ static void take_error(struct import_process *p, const json_t *line)
     copy_clean(why.field, sizeof why.field, text_of(error, "field"));
     p->error = why;
     p->failed = p->final = true;
+    loop_timer_set(p->loop, p->timer, LEAVE_MS);
 }
 
 static void take_hello(struct import_process *p, const json_t *line)
@@ -122,6 +123,8 @@ static void take_line(struct import_process *p, char *text, size_t len)
         if (!p->hello)
             broken(p, "an answer before hello");
         p->result = p->final = kind == 1;
+        if (p->final)
+            loop_timer_set(p->loop, p->timer, LEAVE_MS);
         return;
     }
     json_t *line = len <= IMPORT_REQUEST_MAX ? json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL) : NULL;
@@ -180,7 +183,7 @@ static void take_bytes(struct import_process *p, const char *data, size_t len)
 
 static void describe_end(struct import_process *p, struct rl_err *ret)
 {
-    int status = p->status;
+    int status = p->status, not_run = spawn_exec_error(&p->process);
     char text[4 * OUTPUT_BYTES + 1];
     if (p->output_len > 0) {
         struct rl_buf clean;
@@ -189,7 +192,10 @@ static void describe_end(struct import_process *p, struct rl_err *ret)
         fprintf(stderr, "rooflined: import: the process wrote: %.1000s\n", clean.data != NULL ? clean.data : "");
         rl_buf_free(&clean);
     }
-    if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGALRM))
+    if (not_run != 0)
+        rl_fail(ret, RL_E_IMPORT_FAILED, "--import-exec", "The importing program could not be started: %s.",
+                strerror(not_run));
+    else if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGALRM))
         rl_fail(ret, RL_E_IMPORT_TIMEOUT, NULL, "The import took more than %d s, or %d s of a processor.",
                 LIMIT_IMPORT_WALL_S, LIMIT_IMPORT_CPU_S);
     else if (WIFSIGNALED(status))
@@ -223,6 +229,14 @@ static void close_source(struct import_process *p, struct loop_source **source, 
     *fd = -1;
 }
 
+/* No more comes, or no more is wanted. */
+static void close_stream(struct import_process *p)
+{
+    p->closed = true;
+    close_source(p, &p->channel_source, &p->process.channel);
+    loop_timer_set(p->loop, p->timer, LEAVE_MS);
+}
+
 /* One read of the stream: false when there is nothing more now or ever. */
 static bool read_stream(struct import_process *p)
 {
@@ -236,9 +250,7 @@ static bool read_stream(struct import_process *p)
     }
     if (!p->failed && p->lines.len != p->line_start)
         broken(p, "its stream ends within a line");
-    p->closed = true;
-    close_source(p, &p->channel_source, &p->process.channel);
-    loop_timer_set(p->loop, p->timer, LEAVE_MS);
+    close_stream(p);
     return false;
 }
 
@@ -283,12 +295,27 @@ static void on_exit_ready(void *arg, uint32_t events)
     tell(p);
 }
 
+/* It has said all it had to say and does not leave: its answer stands. */
+static void make_it_leave(struct import_process *p)
+{
+    if (!p->closed) {
+        close_stream(p);
+        return;
+    }
+    kill(-p->process.pid, p->termed ? SIGKILL : SIGTERM);
+    p->termed = true;
+    loop_timer_set(p->loop, p->timer, LEAVE_MS);
+}
+
 static void on_timer(void *arg)
 {
     struct import_process *p = arg;
     struct rl_err err;
-    if (p->closed) { /* it has said all it had to say, and does not leave */
-        kill(-p->process.pid, SIGKILL);
+    /* what it has said in time may still be on its way to us */
+    for (int i = 0; i < DRAIN_READS && !p->closed && read_stream(p); i++)
+        continue;
+    if (p->final || p->closed) {
+        make_it_leave(p);
         return;
     }
     rl_fail(&err, RL_E_IMPORT_TIMEOUT, NULL, "The import took more than %lld s.", (long long)p->wall_ms / 1000);
@@ -316,7 +343,7 @@ int import_process_start(struct loop *loop, const struct import_process_start *s
     p->arg = arg;
     p->wall_ms = start->wall_ms;
     p->exited = true; /* until it is there */
-    p->process = (struct spawned){.channel = -1, .output = -1, .pidfd = -1};
+    p->process = (struct spawned){.channel = -1, .output = -1, .failed = -1, .pidfd = -1};
     rl_buf_init(&p->lines, LIMIT_IMPORT_STREAM_BYTES);
     if (spawn_import(start->exec, start->files, start->file_count, &p->process, err) != 0) {
         import_process_free(p);
@@ -345,6 +372,8 @@ void import_process_free(struct import_process *p)
     close_source(p, &p->channel_source, &p->process.channel);
     close_source(p, &p->output_source, &p->process.output);
     close_source(p, &p->exit_source, &p->process.pidfd);
+    if (p->process.failed >= 0)
+        close(p->process.failed);
     loop_remove(p->loop, p->timer);
     rl_buf_free(&p->lines);
     free(p->request);

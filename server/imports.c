@@ -52,6 +52,9 @@ struct import {
     char identity[65];      /* of all bytes and fields */
     struct import_process *process;
     struct import_judge *judge;
+    const struct import_judged *judged; /* not NULL: the store is tried again, by store_timer */
+    struct loop_source *store_timer;
+    int64_t answer_by_ns; /* loop_now_ns */
     void (*done)(void *arg);
     void *arg;
     bool let_go, ended, existing;
@@ -93,6 +96,7 @@ static void free_import(struct import *import)
     rl_sha256_free(import->hash);
     import_process_free(import->process);
     import_judge_free(import->judge);
+    loop_remove(all->loop, import->store_timer);
     free(import);
 }
 
@@ -142,7 +146,7 @@ void import_let_go(struct import *import)
     static const struct rl_err gone = {.code = RL_E_CANCELLED, .message = "Nobody waits for this import any more."};
     if (import == NULL)
         return;
-    if (import->process == NULL && import->judge == NULL) {
+    if (import->process == NULL && (import->judge == NULL || import->judged != NULL)) {
         free_import(import);
         return;
     }
@@ -158,9 +162,12 @@ void imports_shutdown(struct imports *imports, void (*done)(void *arg), void *ar
     imports->stopping = true;
     imports->stopped = done;
     imports->stopped_arg = arg;
-    for (const struct import *import = imports->first; import != NULL; import = import->next)
+    for (struct import *import = imports->first; import != NULL; import = import->next) {
         if (import->process != NULL)
             import_process_stop(import->process, &why);
+        if (import->judged != NULL)
+            loop_timer_set(imports->loop, import->store_timer, 0); /* one last try */
+    }
     check_stopped(imports);
 }
 
@@ -367,15 +374,45 @@ static void end(struct import *import)
     check_stopped(all);
 }
 
+/* Whether the store is to be tried again: another program holds it, and the client may still be kept waiting. */
+static bool again(struct import *import)
+{
+    struct imports *all = import->all;
+    if (import->error.code != RL_E_STORE_BUSY || all->stopping ||
+        loop_now_ns(all->loop) + LIMIT_IMPORT_STORE_TRY_MS * INT64_C(1000000) >= import->answer_by_ns)
+        return false;
+    loop_timer_set(all->loop, import->store_timer, LIMIT_IMPORT_STORE_TRY_MS);
+    return true;
+}
+
+static void store_judged(void *arg)
+{
+    struct import *import = arg;
+    const struct import_judged *judged = import->judged;
+    const struct store_import_key key = {import->identity, judged->record_sha256};
+    if (store_import_run(import->all->store, &judged->stored.row, &key, &import->run, &import->existing,
+                         &import->error) != 0) {
+        import->run = 0;
+        if (again(import))
+            return;
+    }
+    import->judged = NULL;
+    import_judge_free(import->judge);
+    import->judge = NULL;
+    end(import);
+}
+
 static void on_judged(void *arg, const struct import_judged *judged)
 {
     struct import *import = arg;
-    const struct store_import_key key = {import->identity, judged->record_sha256};
+    if (judged->rc == 0 && !import->let_go &&
+        loop_add_timer(import->all->loop, -1, store_judged, import, &import->store_timer, &import->error) == 0) {
+        import->judged = judged;
+        store_judged(import);
+        return;
+    }
     if (judged->rc != 0)
         import->error = judged->err;
-    else if (!import->let_go && store_import_run(import->all->store, &judged->stored.row, &key, &import->run,
-                                                 &import->existing, &import->error) != 0)
-        import->run = 0;
     import_judge_free(import->judge);
     import->judge = NULL;
     end(import);
@@ -416,6 +453,8 @@ int import_run(struct import *import, void (*done)(void *arg), void *arg, struct
                        "nothing to import: send ncu, timings or both, or recording, or record, as a file");
     import->done = done;
     import->arg = arg;
+    import->answer_by_ns =
+        loop_now_ns(import->all->loop) + (LIMIT_IMPORT_ANSWER_MS - LIMIT_IMPORT_SPARE_MS) * INT64_C(1000000);
     identify(import);
     if (store_import_find(import->all->store, import->identity, &import->run, err) != 0)
         return -1;

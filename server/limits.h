@@ -62,8 +62,10 @@
 #define LIMIT_IMPORT_CPU_S          20
 #define LIMIT_IMPORT_WALL_S         30
 #define LIMIT_IMPORT_ANSWER_MS      (LIMIT_IMPORT_WALL_S * 1000 + 15000) /* that a client is kept waiting */
-#define LIMIT_IMPORT_LINE_BYTES     (2u * 1024u * 1024u)                 /* a run's document: 413 */
-#define LIMIT_IMPORT_STREAM_BYTES   (4u * 1024u * 1024u)                 /* document and samples: 413 */
+#define LIMIT_IMPORT_SPARE_MS       2000 /* of these, left to answer that the store could not be written all the time */
+#define LIMIT_IMPORT_STORE_TRY_MS   250  /* between tries while another program holds the store */
+#define LIMIT_IMPORT_LINE_BYTES     (2u * 1024u * 1024u) /* a run's document: 413 */
+#define LIMIT_IMPORT_STREAM_BYTES   (4u * 1024u * 1024u) /* document and samples: 413 */
 
 /* A job's phases, each from its first progress line; over it the process is ended and the job fails with
  * measure_timeout. */

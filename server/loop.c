@@ -12,6 +12,10 @@
 #include "base/time.h"
 
 #define EVENTS_PER_WAIT 64
+/* How long one wait is at most while a timer runs: a stop is seen by what a wait lasted longer than that. */
+#define TICK_MS 500
+/* What a busy machine may keep us from running, or a handler may take, without being taken for a stop. */
+#define LATE_NS INT64_C(1000000000)
 
 struct loop_source {
     struct loop_source *next;
@@ -27,6 +31,7 @@ struct loop {
     int epfd;
     bool stop;
     bool any_dead;
+    int64_t lost_ns; /* in which the loop did not run */
     struct loop_source *sources;
     int64_t (*prepare)(void *arg);
     void *prepare_arg;
@@ -92,11 +97,16 @@ int loop_add_fd(struct loop *loop, int fd, uint32_t events, void (*ready)(void *
     return 0;
 }
 
-static int64_t deadline_after(int64_t after_ms)
+int64_t loop_now_ns(const struct loop *loop)
+{
+    return rl_monotonic_ns() - loop->lost_ns;
+}
+
+static int64_t deadline_after(const struct loop *loop, int64_t after_ms)
 {
     if (after_ms < 0)
         return -1;
-    int64_t now = rl_monotonic_ns();
+    int64_t now = loop_now_ns(loop);
     if (after_ms > (INT64_MAX - now) / 1000000)
         return INT64_MAX;
     return now + after_ms * 1000000;
@@ -109,15 +119,14 @@ int loop_add_timer(struct loop *loop, int64_t after_ms, void (*fired)(void *arg)
     if (source == NULL)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory for a timer.");
     source->fired = fired;
-    source->deadline_ns = deadline_after(after_ms);
+    source->deadline_ns = deadline_after(loop, after_ms);
     *ret = source;
     return 0;
 }
 
 void loop_timer_set(struct loop *loop, struct loop_source *timer, int64_t after_ms)
 {
-    (void)loop;
-    timer->deadline_ns = deadline_after(after_ms);
+    timer->deadline_ns = deadline_after(loop, after_ms);
 }
 
 void loop_remove(struct loop *loop, struct loop_source *source)
@@ -164,7 +173,7 @@ static int wait_ms(struct loop *loop)
     int64_t best = -1;
     if (loop->prepare != NULL)
         best = loop->prepare(loop->prepare_arg);
-    int64_t now = rl_monotonic_ns();
+    int64_t now = loop_now_ns(loop);
     for (const struct loop_source *s = loop->sources; s != NULL; s = s->next) {
         if (s->dead || s->deadline_ns < 0)
             continue;
@@ -172,6 +181,8 @@ static int wait_ms(struct loop *loop)
         int64_t left = s->deadline_ns <= now ? 0 : (s->deadline_ns - now - 1) / 1000000 + 1;
         if (best < 0 || left < best)
             best = left;
+        if (best > TICK_MS)
+            best = TICK_MS;
     }
     return best > INT_MAX ? INT_MAX : (int)best;
 }
@@ -179,7 +190,7 @@ static int wait_ms(struct loop *loop)
 static void fire_timers(struct loop *loop)
 {
     /* New sources go to the head, so that a timer added by a callback waits for the next turn. */
-    int64_t now = rl_monotonic_ns();
+    int64_t now = loop_now_ns(loop);
     for (struct loop_source *s = loop->sources; s != NULL && !loop->stop; s = s->next) {
         if (s->dead || s->deadline_ns < 0 || s->deadline_ns > now)
             continue;
@@ -188,11 +199,22 @@ static void fire_timers(struct loop *loop)
     }
 }
 
+/* A step from `from` to now that should have taken expected_ns took longer: what is more was not ours. */
+static int64_t leave_out(struct loop *loop, int64_t from, int64_t expected_ns)
+{
+    int64_t now = rl_monotonic_ns(), more = now - from - expected_ns;
+    if (more > LATE_NS)
+        loop->lost_ns += more;
+    return now;
+}
+
 int loop_run(struct loop *loop, struct rl_err *err)
 {
     struct epoll_event events[EVENTS_PER_WAIT];
+    int64_t at = rl_monotonic_ns();
     loop->stop = false;
     while (!loop->stop) {
+        at = leave_out(loop, at, 0);
         int timeout = wait_ms(loop);
         /* prepare may have stopped the loop or removed sources */
         sweep(loop);
@@ -201,11 +223,14 @@ int loop_run(struct loop *loop, struct rl_err *err)
         int count = epoll_wait(loop->epfd, events, EVENTS_PER_WAIT, timeout);
         if (count < 0 && errno != EINTR)
             return rl_fail(err, RL_E_INTERNAL, NULL, "Waiting for events failed: %s.", strerror(errno));
+        /* without a timer a wait may be of any length, and nothing hangs on it */
+        at = timeout < 0 ? rl_monotonic_ns() : leave_out(loop, at, timeout * INT64_C(1000000));
         for (int i = 0; i < count; i++) {
             struct loop_source *source = events[i].data.ptr;
             if (!source->dead)
                 source->ready(source->arg, events[i].events);
         }
+        at = leave_out(loop, at, 0);
         fire_timers(loop);
         sweep(loop);
     }

@@ -10,12 +10,18 @@
 struct loop;
 struct loop_source; /* a watched descriptor or timer; freed by its remove function, safe inside its own callback */
 
+/* Time here is that in which the loop ran, in ns from an unnamed beginning. A process that was stopped, a suspended
+ * machine or a turn that nothing came out of for more than a second moves neither it nor the timers: what would have
+ * been read meanwhile was not late. */
+int64_t loop_now_ns(const struct loop *loop);
+
 int loop_new(struct loop **ret, struct rl_err *err);
 void loop_free(struct loop *loop);
 /* events: EPOLLIN, EPOLLOUT, …; level-triggered. The descriptor stays the caller's. */
 int loop_add_fd(struct loop *loop, int fd, uint32_t events, void (*ready)(void *arg, uint32_t events), void *arg,
                 struct loop_source **ret, struct rl_err *err);
-/* One-shot timer, monotonic; rearm by loop_timer_set. after_ms < 0 disarms. */
+/* One-shot timer, by loop_now_ns; rearm by loop_timer_set. after_ms < 0 disarms. A turn serves its descriptors before
+ * its timers. */
 int loop_add_timer(struct loop *loop, int64_t after_ms, void (*fired)(void *arg), void *arg, struct loop_source **ret,
                    struct rl_err *err);
 void loop_timer_set(struct loop *loop, struct loop_source *timer, int64_t after_ms);

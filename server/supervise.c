@@ -21,7 +21,7 @@
 #include "server/limits.h"
 
 #define READ_BYTES 65536u
-/* Reads left in a dead process's stream: more than a socket buffer holds (net.core.wmem_max is 208 KiB by default). */
+/* Reads left in a stream: more than a socket buffer holds (net.core.wmem_max is 208 KiB by default). */
 #define DRAIN_READS 256
 /* How often a process group is looked at after its leader's exit. No descriptor tells when a group is empty. */
 #define GROUP_POLL_MS 20
@@ -73,7 +73,10 @@ void supervise_set_failure(struct supervise *s, const struct rl_err *why)
 static void describe_exit(struct supervise *s)
 {
     char text[160];
-    int status = s->wait_status;
+    int status = s->wait_status, not_run = spawn_exec_error(&s->process);
+    if (not_run != 0 && s->failed && s->error.code == RL_E_MEASURE_CRASHED)
+        rl_fail(&s->error, RL_E_MEASURE_START, "--measure-exec", "The measuring program could not be started: %s.",
+                strerror(not_run));
     if (!s->wait_status_known)
         snprintf(text, sizeof text, "process %ld ended", (long)s->process.pid);
     else if (WIFSIGNALED(status))
@@ -122,7 +125,7 @@ static bool group_left(const struct supervise *s)
 
 static int64_t stuck_in_ms(const struct supervise *s)
 {
-    int64_t gone_ms = (rl_monotonic_ns() - s->ending_ns) / 1000000;
+    int64_t gone_ms = (loop_now_ns(s->loop) - s->ending_ns) / 1000000;
     return s->limits.stuck > gone_ms ? s->limits.stuck - gone_ms : 0;
 }
 
@@ -151,7 +154,7 @@ void supervise_begin_ending(struct supervise *s)
     if (s->ending != NOT_ENDING)
         return;
     s->ending = ENDING_EOF;
-    s->ending_ns = rl_monotonic_ns();
+    s->ending_ns = loop_now_ns(s->loop);
     /* Without a pid there is no process that was asked for anything (a request goes out only after hello), so nothing
      * that holds the GPU: the ending timer tells so from the loop, never from inside supervise_stop. */
     loop_timer_set(s->loop, s->ending_timer, s->pid_known ? s->limits.exit_after_eof : 0);
@@ -300,11 +303,16 @@ static void on_output(void *arg, uint32_t events)
     read_output(arg);
 }
 
-/* The process has exited: what it left in the stream and in the pipe still counts. */
-static void end_now(struct supervise *s)
+void supervise_drain(struct supervise *s)
 {
     for (int i = 0; i < DRAIN_READS && s->channel_source != NULL && read_stream(s); i++)
         continue;
+}
+
+/* The process has exited: what it left in the stream and in the pipe still counts. */
+static void end_now(struct supervise *s)
+{
+    supervise_drain(s);
     if (s->channel_source != NULL)
         stream_ended(s);
     for (int i = 0; i < DRAIN_READS && s->output_source != NULL && read_output(s); i++)
@@ -353,12 +361,12 @@ int supervise_start(struct loop *loop, const struct supervise_start *start, cons
                             .events = *events,
                             .limits = start->limits,
                             .request = *start->request,
-                            .process = {.channel = -1, .output = -1, .pidfd = -1},
+                            .process = {.channel = -1, .output = -1, .failed = -1, .pidfd = -1},
                             .by_socket = start->socket != NULL,
                             .replay = start->replay != NULL,
-                            .started_ns = rl_monotonic_ns()};
+                            .started_ns = loop_now_ns(loop)};
     s->reader = wire_reader_new(start->request->probe, supervise_on_line, s);
-    if (s->reader == NULL || transcript_init(&s->transcript, s->started_ns) != 0) {
+    if (s->reader == NULL || transcript_init(&s->transcript, rl_monotonic_ns()) != 0) {
         rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory to start a measuring process.");
         goto out;
     }
@@ -404,6 +412,8 @@ void supervise_free(struct supervise *s)
     close_source(s, &s->channel_source, &s->process.channel);
     close_source(s, &s->output_source, &s->process.output);
     close_source(s, &s->exit_source, &s->process.pidfd);
+    if (s->process.failed >= 0)
+        close(s->process.failed);
     loop_remove(s->loop, s->deadline_timer);
     loop_remove(s->loop, s->ending_timer);
     wire_reader_free(s->reader);

@@ -34,6 +34,8 @@ struct supervise {
 /* supervise.c */
 /* The first failure is the cause; later ones follow from it and are not kept. */
 void supervise_set_failure(struct supervise *s, const struct rl_err *why);
+/* Reads all that there is of the stream now, however it ends. */
+void supervise_drain(struct supervise *s);
 /* Closes our end of the stream and waits for the exit. */
 void supervise_begin_ending(struct supervise *s);
 

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "base/time.h"
 #include "server/supervise_internal.h"
 
 static const char *const phase_names[] = {"start", "ceilings", "kernels", "counters", "checks"};
@@ -24,7 +23,7 @@ static void arm_deadline(struct supervise *s)
     int64_t at = s->phase_deadline_ns[s->phase];
     int64_t total = s->started_ns + s->limits.total * 1000000;
     /* rounded up, so that the deadline has passed when it fires */
-    int64_t left = ((at < total ? at : total) - rl_monotonic_ns() + 999999) / 1000000;
+    int64_t left = ((at < total ? at : total) - loop_now_ns(s->loop) + 999999) / 1000000;
     loop_timer_set(s->loop, s->deadline_timer, left > 0 ? left : 0);
 }
 
@@ -32,7 +31,7 @@ void supervise_enter_phase(struct supervise *s, enum phase phase)
 {
     s->phase = phase;
     if (s->phase_deadline_ns[phase] == 0)
-        s->phase_deadline_ns[phase] = rl_monotonic_ns() + phase_limit(s, phase) * 1000000;
+        s->phase_deadline_ns[phase] = loop_now_ns(s->loop) + phase_limit(s, phase) * 1000000;
     arm_deadline(s);
 }
 
@@ -40,12 +39,21 @@ void supervise_on_deadline(void *arg)
 {
     struct supervise *s = arg;
     struct rl_err err = {0};
+    /* What it has said in time may still be on its way to us. */
+    supervise_drain(s);
+    if (s->ending != NOT_ENDING)
+        return;
     if (s->final) {
         /* It said all it had to say and does not leave: its answer stands, it is ended. */
         supervise_begin_ending(s);
         return;
     }
-    bool whole = rl_monotonic_ns() >= s->started_ns + s->limits.total * 1000000;
+    int64_t now = loop_now_ns(s->loop);
+    bool whole = now >= s->started_ns + s->limits.total * 1000000;
+    if (!whole && now < s->phase_deadline_ns[s->phase]) {
+        arm_deadline(s); /* it was further than we knew */
+        return;
+    }
     const char *step = s->what[0] != '\0' ? s->what : "nothing yet";
     if (whole)
         rl_fail(&err, RL_E_MEASURE_TIMEOUT, NULL,

@@ -13,6 +13,8 @@ foreach(name IN ITEMS test_supervise test_supervise_socket)
   target_compile_definitions(${name} PRIVATE FAKE_MEASURE="$<TARGET_FILE:fake_measure>")
 endforeach()
 
+target_link_options(test_supervise PRIVATE -Wl,--wrap=execve)
+
 foreach(name IN ITEMS test_jobs test_jobs_life)
   rl_unit_test(${name} rl_jobs)
   target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})

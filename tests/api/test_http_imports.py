@@ -438,6 +438,30 @@ class Imports(unittest.TestCase):
                 self.nothing_stored()
                 daemon.wait_for(lambda: not children(daemon), "its end")
 
+    def test_a_whole_answer_counts_however_its_process_goes_on(self):
+        run = self.imported({"record": T4}, {"date": "2026-09-01"})
+        del run["id"], run["job"], run["why"]["job"]
+        answered = "import signal\nrun = json.loads(%r)\n" % json.dumps(run)
+        for script in ("say('result', 2, run=run); time.sleep(60)", "say('result', 2, run=run); os.kill(os.getpid(), signal.SIGSTOP)",
+                       "signal.signal(signal.SIGTERM, signal.SIG_IGN); say('result', 2, run=run); time.sleep(60)", "say('result', 2, run=run); os.abort()"):
+            with self.subTest(script=script):
+                daemon = self.importer(answered + script)
+                self.assertEqual(self.imported({"record": T4}, {"date": "2026-09-01"})["kernels"], run["kernels"])
+                daemon.wait_for(lambda: not children(daemon), "its end")
+
+    def test_while_another_program_holds_the_database(self):
+        with sqlite3.connect(self.daemon.directory / "test.db", isolation_level=None) as database:
+            database.execute("BEGIN IMMEDIATE")
+            got = []
+            thread = threading.Thread(target=lambda: got.append(self.send({"record": T4}, {"date": "2026-09-01"})))
+            thread.start()
+            time.sleep(2)
+            self.assertEqual((got, self.daemon.get("/readyz").status), ([], 503))
+            database.execute("ROLLBACK")
+        thread.join()
+        database.close()
+        self.assertEqual(got[0].status, 201, got[0].body)
+
     def test_a_run_that_is_too_large(self):
         for script, words in (("channel.sendall(b'x' * (3 << 20)); time.sleep(60)", ["document", "2097152", "fewer kernels"]),
                               ("for seq in range(2, 8): say('sample', seq, x='x' * 1000000)\ntime.sleep(60)", ["samples", "4194304", "sample lines"])):

@@ -46,7 +46,11 @@ struct bench {
     struct wire_request request;
     int lines, ended;
     bool stop_at_progress, stop_at_log;
+    int64_t stop_us_ms, hold_us_ms; /* at the first log line, at hello: what this process itself is kept from running */
+    struct loop_source *turn;
+    int turns;              /* of the loop's, as a timer counts them */
     int64_t after_stuck_ms; /* how long the loop runs on after a stuck end; the process is ended first */
+    void (*stop_us)(void *bench);
     struct supervise_end end;
     pid_t pid;
     char *transcript;
@@ -114,6 +118,10 @@ static inline int on_line(void *arg, const struct wire_line *line, struct rl_err
     struct bench *bench = arg;
     (void)err;
     bench->lines++;
+    if (line->kind == WIRE_HELLO && bench->hold_us_ms > 0)
+        usleep((useconds_t)bench->hold_us_ms * 1000);
+    if (line->kind == WIRE_LOG && bench->stop_us_ms > 0)
+        bench->stop_us(bench);
     if ((line->kind == WIRE_PROGRESS && bench->stop_at_progress) || (line->kind == WIRE_LOG && bench->stop_at_log))
         loop_timer_set(bench->loop, bench->stopper, 0);
     return 0;

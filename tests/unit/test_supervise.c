@@ -3,6 +3,8 @@
 #include "supervise_fixture.h"
 
 #include <errno.h>
+#include <sys/stat.h>
+#include <time.h>
 
 static void ends(struct bench *bench, const char *text, const char *id)
 {
@@ -235,6 +237,107 @@ static void many_log_lines_are_capped_and_counted(void **state)
     says(bench, "more lines were dropped");
 }
 
+/* ---- a daemon that was stopped itself ---- */
+
+/* Stops this process, as SIGSTOP or a suspended machine does, and lets it go on after so many ms. */
+static void stop_us_for(int ms)
+{
+    pid_t us = getpid(), helper = fork();
+    assert_true(helper >= 0);
+    if (helper == 0) {
+        struct timespec time = {ms / 1000, ms % 1000 * 1000000L};
+        kill(us, SIGSTOP);
+        nanosleep(&time, NULL);
+        kill(us, SIGCONT);
+        _exit(0);
+    }
+    waitpid(helper, NULL, 0); /* we are stopped somewhere in here */
+}
+
+static void on_stopper(void *arg)
+{
+    const struct bench *bench = arg;
+    stop_us_for((int)bench->stop_us_ms);
+}
+
+static void what_was_said_in_time_counts_however_late_it_is_read(void **state)
+{
+    struct bench *bench = *state;
+    FILE *file = fopen(bench->socket, "we"); /* no socket is needed here: its name serves */
+    assert_non_null(file);
+    /* more than one read takes, so that the result is not in the first */
+    for (int i = 2; i < 90; i++)
+        fprintf(file, "{\"t\":\"log\",\"seq\":%d,\"at_ns\":9000000000000000000,\"text\":\"%01000d\"}\n", i, i);
+    fputs("{\"t\":\"result\",\"seq\":90,\"at_ns\":9000000000000000000,\"run\":null}\n", file);
+    assert_int_equal(fclose(file), 0);
+    char text[512];
+    snprintf(text, sizeof text, HELLO "request\nfile %s\nexit 0\n", bench->socket);
+    script(bench, text);
+    bench->start.limits.start = bench->start.limits.total = 200;
+    bench->hold_us_ms = 900; /* less than the loop takes for a stop: the deadline has passed */
+    run(bench);
+    ended_with(bench, "ok");
+}
+
+static void time_in_which_the_daemon_was_stopped_does_not_count(void **state)
+{
+    struct bench *bench = *state;
+    script(bench, HELLO "request\n" LOG("go") "sleep 4200\n" RESULT "exit 0\n");
+    bench->start.limits.start = bench->start.limits.total = 3000;
+    bench->stop_us_ms = 3500;
+    bench->stop_us = on_stopper;
+    run(bench);
+    ended_with(bench, "ok");
+}
+
+/* ---- between fork and exec ---- */
+
+static bool stop_before_exec;
+
+int __wrap_execve(const char *path, char *const *argv, char *const *env);
+int __real_execve(const char *path, char *const *argv, char *const *env);
+int __wrap_execve(const char *path, char *const *argv, char *const *env)
+{
+    if (stop_before_exec)
+        raise(SIGSTOP);
+    return __real_execve(path, argv, env);
+}
+
+static void on_turn(void *arg)
+{
+    struct bench *bench = arg;
+    bench->turns++;
+    loop_timer_set(bench->loop, bench->turn, 20);
+}
+
+static void one_that_is_stopped_before_exec_does_not_hold_the_loop(void **state)
+{
+    struct bench *bench = *state;
+    script(bench, HELLO "request\n" RESULT);
+    bench->start.limits.start = 400;
+    bench->start.limits.exit_after_eof = bench->start.limits.exit_after_term = 100;
+    loop_add_timer(bench->loop, 0, on_turn, bench, &bench->turn, NULL);
+    stop_before_exec = true;
+    run(bench);
+    stop_before_exec = false;
+    loop_remove(bench->loop, bench->turn);
+    ended_with(bench, "measure_timeout");
+    says(bench, "signal 9");
+    assert_true(bench->turns > 3);
+    assert_int_equal(kill(bench->pid, 0), -1);
+}
+
+static void a_program_that_cannot_be_run_is_an_error_of_the_start(void **state)
+{
+    struct bench *bench = *state;
+    script(bench, "no program");
+    assert_int_equal(chmod(bench->script, 0700), 0);
+    bench->start.exec = bench->script;
+    run(bench);
+    ended_with(bench, "measure_start");
+    assert_non_null(strstr(bench->end.error.message, strerror(ENOEXEC)));
+}
+
 static void a_missing_program_is_an_error_of_the_start(void **state)
 {
     struct bench *bench = *state;
@@ -286,6 +389,10 @@ int main(void)
         CASE(output_is_kept_capped_and_escaped),
         CASE(control_bytes_are_written_as_hex),
         CASE(many_log_lines_are_capped_and_counted),
+        CASE(what_was_said_in_time_counts_however_late_it_is_read),
+        CASE(time_in_which_the_daemon_was_stopped_does_not_count),
+        CASE(one_that_is_stopped_before_exec_does_not_hold_the_loop),
+        CASE(a_program_that_cannot_be_run_is_an_error_of_the_start),
         CASE(a_missing_program_is_an_error_of_the_start),
         CASE(the_limits_shrink_in_proportion),
     };
