@@ -339,6 +339,11 @@ void store_close(struct store *store)
     free(store);
 }
 
+const char *store_path(const struct store *store)
+{
+    return store->path;
+}
+
 int store_schema_version(const struct store *store)
 {
     return store->version;

@@ -41,6 +41,7 @@ int store_check_writable(struct store *store, struct rl_err *err);
  * loop. */
 int store_check_integrity(struct store *store, struct rl_err *err);
 int store_schema_version(const struct store *store);
+const char *store_path(const struct store *store); /* of its file: absolute, without symbolic links */
 
 /* ---- devices ---- */
 /* Inserts or refreshes what a probe found; can_count is "ok" or an error id with its reason. */
@@ -107,6 +108,7 @@ int store_job_list(struct store *store, int state, int64_t before_id, int limit,
  * run. */
 struct store_transition {
     int64_t id;
+    int attempt; /* not 0: RL_E_CONFLICT unless the job is at this attempt */
     enum job_state from, to;
     int64_t now_ms;
     const struct rl_err
@@ -146,9 +148,10 @@ int store_job_transition(struct store *store, const struct store_transition *t, 
 /* Sets the mark of a running job; else RL_E_CONFLICT or RL_E_NOT_FOUND. */
 int store_job_request_cancel(struct store *store, int64_t id, struct rl_err *err);
 /* At start, and at shutdown once every process is gone: running → interrupted, or → queued with attempt 2 once when
- * retry_on_interrupt. Cancel-requested ones → cancelled. */
-int store_recover(struct store *store, int64_t now_ms, int64_t *ret_interrupted, int64_t *ret_requeued,
-                  struct rl_err *err);
+ * retry_on_interrupt. Cancel-requested ones → cancelled. Those stay running that keep() (may be NULL) says yes to:
+ * their end is known and will be stored. */
+int store_recover(struct store *store, int64_t now_ms, bool (*keep)(void *arg, int64_t id, int attempt), void *arg,
+                  int64_t *ret_interrupted, int64_t *ret_requeued, struct rl_err *err);
 int store_transcript(struct store *store, int64_t job_id, struct rl_buf *out, struct rl_err *err);
 
 /* ---- runs ---- */

@@ -75,6 +75,9 @@ static int check_step(const struct store_transition *t, const struct facts *fact
         return rl_fail(err, RL_E_INTERNAL, NULL, "a job is done exactly when its run is stored");
     if (t->to == JOB_FAILED && t->error == NULL)
         return rl_fail(err, RL_E_INTERNAL, NULL, "a failed job has to say why");
+    if (t->attempt != 0 && facts->attempt != t->attempt)
+        return rl_fail(err, RL_E_CONFLICT, NULL, "job %lld is at attempt %d, not %d", (long long)t->id, facts->attempt,
+                       t->attempt);
     if (facts->state != t->from)
         return rl_fail(err, RL_E_CONFLICT, NULL, "job %lld is %s, not %s", (long long)t->id,
                        job_state_name(facts->state), job_state_name(t->from));
@@ -202,10 +205,13 @@ int store_job_request_cancel(struct store *store, int64_t id, struct rl_err *err
 
 /* ---- after a death ---- */
 
-static int first_running(struct store *store, struct store_job *ret, struct rl_err *err)
+static int next_running(struct store *store, int64_t after, struct store_job *ret, struct rl_err *err)
 {
-    struct stmt stmt = stmt_start(store, STMT_JOB_FIRST_RUNNING);
-    int rc = stmt_step(&stmt, err, "looking for running jobs");
+    struct stmt stmt = stmt_start(store, STMT_JOB_NEXT_RUNNING);
+    int rc;
+
+    stmt_int(&stmt, ":after", after);
+    rc = stmt_step(&stmt, err, "looking for running jobs");
 
     if (rc == 1)
         *ret = (struct store_job){
@@ -242,16 +248,18 @@ static int recover_job(struct store *store, const struct store_job *job, int64_t
     return 0;
 }
 
-int store_recover(struct store *store, int64_t now_ms, int64_t *ret_interrupted, int64_t *ret_requeued,
-                  struct rl_err *err)
+int store_recover(struct store *store, int64_t now_ms, bool (*keep)(void *arg, int64_t id, int attempt), void *arg,
+                  int64_t *ret_interrupted, int64_t *ret_requeued, struct rl_err *err)
 {
     int64_t deltas[JOB_STATE_COUNT] = {0};
-    struct store_job job;
+    struct store_job job = {0};
     int rc;
 
     if (store_begin(store, err) < 0)
         return -1;
-    while ((rc = first_running(store, &job, err)) == 1) {
+    while ((rc = next_running(store, job.id, &job, err)) == 1) {
+        if (keep != NULL && keep(arg, job.id, job.attempt))
+            continue;
         if (recover_job(store, &job, now_ms, deltas, err) < 0) {
             rc = -1;
             break;

@@ -355,7 +355,10 @@ static int run_phases(struct engine *e, struct rl_err *err)
     engine_step_begin(e, "checks", "checks");
     if (engine_checks(e, err) || decide_outcome(e, err))
         return -1;
-    e->run->finished_at_ms = rl_now_ms();
+    bool stepped;
+    e->run->finished_at_ms = rl_moment_since(&e->began, &stepped);
+    if (stepped && engine_flag(e, &e->run->flags, "clock_stepped", err))
+        return -1;
     e->done = e->total;
     engine_step_begin(e, "checks", "done");
     if (e->memory_failed)
@@ -378,7 +381,8 @@ int engine_run(struct gpu_backend *backend, const struct engine_request *request
         goto failed;
     }
     e.arena = e.run->arena;
-    e.run->started_at_ms = rl_now_ms();
+    e.began = rl_moment_now();
+    e.run->started_at_ms = e.began.ms;
     if (run_phases(&e, &own))
         goto failed;
     *ret_run = e.run;

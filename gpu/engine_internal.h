@@ -2,6 +2,7 @@
 #ifndef GPU_ENGINE_INTERNAL_H
 #define GPU_ENGINE_INTERNAL_H
 
+#include "base/time.h"
 #include "engine.h"
 #include "stop.h"
 
@@ -43,6 +44,7 @@ struct engine {
     struct rl_run *run;
     struct rl_arena *arena; /* the run's */
     int64_t started_ns;
+    struct rl_moment began;
     bool memory_failed;   /* a string could not be made: the run is given up at the end */
     unsigned done, total; /* progress */
     unsigned count_base;  /* steps done when the counter session began */

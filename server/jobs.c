@@ -237,9 +237,11 @@ int jobs_new(const struct jobs_config *config, struct store *store, struct loop 
     jobs->store = store;
     jobs->loop = loop;
     int64_t interrupted = 0, requeued = 0;
-    if (store_recover(store, rl_now_ms(), &interrupted, &requeued, err) != 0 ||
-        loop_add_timer(loop, -1, on_kick, jobs, &jobs->kick_timer, err) != 0 ||
-        loop_add_timer(loop, -1, jobs_probe_timer, jobs, &jobs->probe_timer, err) != 0) {
+    if (loop_add_timer(loop, -1, on_kick, jobs, &jobs->kick_timer, err) != 0 ||
+        loop_add_timer(loop, -1, jobs_save_timer, jobs, &jobs->save_timer, err) != 0 ||
+        loop_add_timer(loop, -1, jobs_probe_timer, jobs, &jobs->probe_timer, err) != 0 ||
+        jobs_load_spool(jobs, err) != 0 ||
+        store_recover(store, rl_now_ms(), jobs_is_spooled, jobs, &interrupted, &requeued, err) != 0) {
         jobs_free(jobs);
         return -1;
     }
@@ -260,7 +262,7 @@ void jobs_check_stopped(struct jobs *jobs)
     struct rl_err err = {0};
     int64_t interrupted = 0, requeued = 0;
     /* no job of ours is left: what the store still holds as running is what was ended with us */
-    if (store_recover(jobs->store, rl_now_ms(), &interrupted, &requeued, &err) != 0)
+    if (store_recover(jobs->store, rl_now_ms(), jobs_is_spooled, jobs, &interrupted, &requeued, &err) != 0)
         jobs_log("interrupted jobs are settled at the next start: %s", err.message);
     else if (interrupted + requeued > 0)
         jobs_log("%" PRId64 " running jobs were interrupted, %" PRId64 " of them run again at the next start",
@@ -282,13 +284,11 @@ void jobs_shutdown(struct jobs *jobs, void (*done)(void *arg), void *arg)
         probe_stop(jobs);
     for (size_t i = 0; i < jobs->device_count; i++) {
         struct active *active = jobs->devices[i].active;
-        if (active == NULL)
-            continue;
-        if (active->process != NULL)
+        if (active != NULL && active->process != NULL)
             supervise_stop(active->process, &why);
-        else
-            loop_timer_set(jobs->loop, active->store_timer, 0); /* one last try */
     }
+    while (jobs->unsaved != NULL)
+        active_save(jobs->unsaved); /* one last try: leaves the list */
     jobs_check_stopped(jobs);
 }
 
@@ -307,7 +307,9 @@ void jobs_free(struct jobs *jobs)
     }
     probe_free(jobs->probe);
     supervise_free(jobs->stuck_probe);
+    spool_free(jobs->spool);
     loop_remove(jobs->loop, jobs->kick_timer);
+    loop_remove(jobs->loop, jobs->save_timer);
     loop_remove(jobs->loop, jobs->probe_timer);
     free(jobs);
 }

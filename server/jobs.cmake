@@ -15,6 +15,8 @@ add_library(rl_jobs STATIC
   ${CMAKE_CURRENT_LIST_DIR}/imports.c
   ${CMAKE_CURRENT_LIST_DIR}/jobs.c
   ${CMAKE_CURRENT_LIST_DIR}/jobs_run.c
+  ${CMAKE_CURRENT_LIST_DIR}/jobs_end.c
+  ${CMAKE_CURRENT_LIST_DIR}/spool.c
   ${CMAKE_CURRENT_LIST_DIR}/jobs_probe.c
   ${CMAKE_CURRENT_LIST_DIR}/jobs_view.c)
 target_link_libraries(rl_jobs PUBLIC rl_db rl_wire rl_record rl_catalogue rl_base PkgConfig::JANSSON PRIVATE rl_hash Threads::Threads)

@@ -2,10 +2,12 @@
 #ifndef SERVER_JOBS_INTERNAL_H
 #define SERVER_JOBS_INTERNAL_H
 
+#include "base/time.h"
 #include "server/job_spec.h"
 #include "server/jobs.h"
 #include "server/limits.h"
 #include "server/run_accept.h"
+#include "server/spool.h"
 #include "server/supervise.h"
 
 struct jobs_device;
@@ -16,6 +18,8 @@ struct active {
     struct jobs *jobs;
     struct jobs_device *device; /* NULL once it no longer holds the device */
     int64_t id;
+    int attempt;
+    struct rl_moment began; /* when it was stored as running */
     struct job_spec spec;
     struct supervise *process; /* NULL once gone */
     bool replayed;             /* as hello said */
@@ -31,8 +35,8 @@ struct active {
     struct supervise_end end; /* once process is NULL */
     struct run_stored stored; /* made of run when the process is gone */
     char *transcript;         /* then too */
-    int tries;                /* to store the end */
-    struct loop_source *store_timer;
+    int tries;                /* to store the end, that failed */
+    bool spooled;             /* the run is on disk beside the database */
 };
 
 struct jobs_device {
@@ -58,11 +62,14 @@ struct jobs {
     bool probe_wanted, probe_urgent; /* urgent: before the next job starts */
     int64_t probed_ns;               /* monotonic start of the newest probe; 0: none yet */
     int64_t checked_at_ms;           /* end of the newest complete probe; 0: none yet */
+    int64_t checked_ns;              /* the same, monotonic */
     struct rl_err probe_error;       /* why the newest probe told of no device; RL_E_NONE: it did */
     char backend[16], build[64];     /* of the newest hello */
     struct rl_err store_error;       /* of the newest write that failed; RL_E_NONE: none has since */
-    struct active *unsaved;          /* ended, end not stored yet, device free */
-    struct loop_source *kick_timer, *probe_timer;
+    struct spool *spool;
+    struct active *unsaved; /* ended, end not stored yet, device free; the oldest first */
+    int64_t save_after_ms;  /* between tries to store the first of them */
+    struct loop_source *kick_timer, *probe_timer, *save_timer;
     bool stopping, told; /* told: stopped() was called */
     void (*stopped)(void *arg);
     void *stopped_arg;
@@ -88,6 +95,16 @@ struct active *active_find(struct jobs *jobs, int64_t id); /* NULL when it is no
 /* Ends its process, or has the cancellation stored when it is gone already. */
 void active_cancel(struct active *active);
 void active_free(struct active *active);
+
+/* jobs_end.c */
+/* Stores the end of a job whose process is gone. What the store does not take now waits in jobs->unsaved, a measured
+ * run in the spool too, and is tried again until it does. Frees active when it is done with it. */
+void active_save(struct active *active);
+void jobs_save_timer(void *jobs);
+/* At start, before store_recover: what the spool holds waits to be stored. */
+int jobs_load_spool(struct jobs *jobs, struct rl_err *err);
+/* For store_recover: the run of this job is in the spool. arg: jobs. */
+bool jobs_is_spooled(void *arg, int64_t id, int attempt);
 
 /* jobs_probe.c */
 void probe_start(struct jobs *jobs);

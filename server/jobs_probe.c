@@ -153,6 +153,7 @@ static void take_found(struct probe *probe)
 {
     struct jobs *jobs = probe->jobs;
     jobs->checked_at_ms = rl_now_ms();
+    jobs->checked_ns = rl_monotonic_ns();
     jobs->probe_error = (struct rl_err){0};
     for (size_t i = 0; i < jobs->device_count; i++)
         jobs->devices[i].present = false;

@@ -1,4 +1,4 @@
-/* A running job: started, listened to, and its end stored whatever it was. */
+/* A running job: started and listened to until its process is gone. Its end: jobs_end.c. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,13 +8,10 @@
 #include "record/record_json.h"
 #include "server/jobs_internal.h"
 
-static void store_end(void *arg);
-
 void active_free(struct active *active)
 {
     if (active == NULL)
         return;
-    loop_remove(active->jobs->loop, active->store_timer);
     supervise_free(active->process);
     run_stored_fini(&active->stored);
     run_samples_free(&active->samples);
@@ -38,7 +35,8 @@ struct active *active_find(struct jobs *jobs, int64_t id)
 
 static int take_result(struct active *active, const json_t *body, struct rl_err *err)
 {
-    struct run_expected expected = {.spec = &active->spec, .replayed = active->replayed, .now_ms = rl_now_ms()};
+    struct run_expected expected = {.spec = &active->spec, .replayed = active->replayed};
+    expected.now_ms = rl_moment_since(&active->began, &expected.clock_stepped);
     struct rl_run *run;
     if (run_accept(json_object_get(body, "run"), &expected, &active->samples, &run, err) != 0)
         return -1;
@@ -146,113 +144,9 @@ static void on_ended(void *arg, const struct supervise_end *end)
     if (end->complete && active->run == NULL) {
         rl_fail(&active->end.error, RL_E_MEASURE_PROTOCOL, "run", "The measuring process sent a result without a run.");
         active->end.complete = false;
-    } else if (end->complete &&
-               run_stored_make(active->run, &active->samples, &active->stored, &active->end.error) != 0) {
-        active->end.complete = false;
     }
     check_driver(active);
-    store_end(active);
-}
-
-/* What is to be stored, from what is known now: a cancellation may come while the store is tried again. */
-static void decide(const struct active *active, struct store_transition *ret)
-{
-    *ret = (struct store_transition){.id = active->id,
-                                     .from = JOB_RUNNING,
-                                     .to = JOB_FAILED,
-                                     .now_ms = rl_now_ms(),
-                                     .error = &active->end.error,
-                                     .transcript = active->transcript};
-    static const struct rl_err cancelled = {.code = RL_E_CANCELLED, .message = "The job was cancelled while it ran."};
-    if (active->end.stuck)
-        return; /* a cancelled job's process is gone: this one is not */
-    if (active->cancel_requested) {
-        ret->to = JOB_CANCELLED;
-        ret->error = &cancelled;
-    } else if (active->end.complete) {
-        ret->to = JOB_DONE;
-        ret->error = NULL;
-        ret->run = &active->stored.row;
-    }
-}
-
-static void drop(struct active *active)
-{
-    struct jobs *jobs = active->jobs;
-    if (active->device != NULL)
-        active->device->active = NULL;
-    for (struct active **at = &jobs->unsaved; *at != NULL; at = &(*at)->next)
-        if (*at == active) {
-            *at = active->next;
-            break;
-        }
-    active_free(active);
-    jobs_kick(jobs, 0);
-    jobs_check_stopped(jobs);
-}
-
-/* The device goes to the next job; that this one failed is tried again until it is stored. */
-static void give_up_run(struct active *active, const struct rl_err *why)
-{
-    struct jobs *jobs = active->jobs;
-    if (active->end.complete) {
-        active->end.complete = false;
-        active->end.error = *why;
-        rl_wrap(&active->end.error, "The run was measured but could not be stored");
-    }
-    if (active->device == NULL)
-        return;
-    active->device->active = NULL;
-    active->device = NULL;
-    active->next = jobs->unsaved;
-    jobs->unsaved = active;
-    jobs_kick(jobs, LIMIT_STORE_AGAIN_MS);
-}
-
-/* The store did not take the end of a job. */
-static void store_end_failed(struct active *active, const struct rl_err *why)
-{
-    struct jobs *jobs = active->jobs;
-    bool of_the_store = why->code == RL_E_STORE_BUSY || why->code == RL_E_STORE_FULL ||
-                        why->code == RL_E_STORE_READONLY || why->code == RL_E_STORE_IO;
-    if (of_the_store)
-        jobs->store_error = *why;
-    if (++active->tries <= LIMIT_STORE_TRIES) /* the rest would say the same */
-        jobs_log("job %" PRId64 ": its end could not be stored: %s", active->id, why->message);
-    if (jobs->stopping || why->code == RL_E_CONFLICT || why->code == RL_E_NOT_FOUND) {
-        drop(active); /* it has another end already, or gets one from store_recover */
-        return;
-    }
-    int64_t again_ms = active->tries < LIMIT_STORE_TRIES ? LIMIT_STORE_TRY_MS : LIMIT_STORE_AGAIN_MS;
-    if (active->end.complete && !of_the_store) {
-        give_up_run(active, why); /* it is the run that the store does not take */
-        again_ms = 0;
-    } else if (active->tries >= LIMIT_STORE_TRIES) {
-        give_up_run(active, why);
-    }
-    loop_timer_set(jobs->loop, active->store_timer, again_ms);
-}
-
-static void store_end(void *arg)
-{
-    struct active *active = arg;
-    struct jobs *jobs = active->jobs;
-    struct store_transition transition;
-    struct rl_err err = {0};
-    if (jobs->stopping && !active->end.complete) {
-        /* as after a kill: store_recover decides once everything is gone */
-        drop(active);
-        return;
-    }
-    decide(active, &transition);
-    if (store_job_transition(jobs->store, &transition, NULL, &err) == 0) {
-        jobs->store_error = (struct rl_err){0};
-        jobs_log("job %" PRId64 ": %s%s%s", active->id, job_state_name(transition.to),
-                 transition.error != NULL ? ": " : "", transition.error != NULL ? transition.error->message : "");
-        drop(active);
-        return;
-    }
-    store_end_failed(active, &err);
+    active_save(active);
 }
 
 void active_cancel(struct active *active)
@@ -262,6 +156,8 @@ void active_cancel(struct active *active)
     rl_fail(&why, RL_E_CANCELLED, NULL, "The job was cancelled.");
     if (active->process != NULL)
         supervise_stop(active->process, &why);
+    else
+        loop_timer_set(active->jobs->loop, active->jobs->save_timer, 0);
 }
 
 /* ---- the start ---- */
@@ -293,26 +189,27 @@ static int begin(struct jobs *jobs, struct jobs_device *device, const struct sto
     struct active *active = calloc(1, sizeof *active);
     if (active == NULL)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory to start a job.");
-    *active = (struct active){.jobs = jobs, .device = device, .id = job->id};
-    if (loop_add_timer(jobs->loop, -1, store_end, active, &active->store_timer, err) != 0)
-        goto fail;
+    *active = (struct active){
+        .jobs = jobs, .device = device, .id = job->id, .attempt = job->attempt, .began = rl_moment_now()};
     if (job_spec_parse(job->spec, &active->spec, &why) != 0) {
         active_free(active);
         return jobs_fail_queued(jobs, job->id, &why, err);
     }
-    struct store_transition transition = {.id = job->id, .from = JOB_QUEUED, .to = JOB_RUNNING, .now_ms = rl_now_ms()};
-    if (store_job_transition(jobs->store, &transition, NULL, err) != 0)
-        goto fail;
+    struct store_transition transition = {
+        .id = job->id, .from = JOB_QUEUED, .to = JOB_RUNNING, .now_ms = active->began.ms};
+    if (store_job_transition(jobs->store, &transition, NULL, err) != 0) {
+        active_free(active);
+        return -1;
+    }
     jobs->store_error = (struct rl_err){0};
+    if (jobs->unsaved != NULL)
+        loop_timer_set(jobs->loop, jobs->save_timer, 0); /* the store takes writes again */
     device->active = active;
     if (start_process(active, &why) != 0) {
         active->end.error = why;
-        store_end(active);
+        active_save(active);
     }
     return 0;
-fail:
-    active_free(active);
-    return -1;
 }
 
 int active_start(struct jobs *jobs, struct jobs_device *device, bool *ret_started, struct rl_err *err)

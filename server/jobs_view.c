@@ -32,6 +32,10 @@ static bool ended(const struct store_job *job)
 
 static json_t *progress_of(const struct active *active)
 {
+    if (active != NULL && active->process == NULL && active->end.complete)
+        return json_pack("{s:i, s:i, s:s, s:s}", "done", 1, "total", 1, "phase", "storing", "what",
+                         active->spooled ? "kept on disk until the database takes it"
+                                         : "kept in memory until the database takes it");
     if (active == NULL || !active->progress.known)
         return NULL;
     return json_pack("{s:I, s:I, s:s, s:s}", "done", (json_int_t)active->progress.done, "total",
@@ -193,6 +197,23 @@ static int add_probe_reason(const struct jobs *jobs, json_t *reasons)
     return add_reason(reasons, &why);
 }
 
+/* Measured, and not in the database: what an operator wants to know before anything is restarted. */
+static int add_unsaved_reasons(const struct jobs *jobs, json_t *reasons)
+{
+    int failed = 0;
+    for (const struct active *a = jobs->unsaved; a != NULL; a = a->next) {
+        struct rl_err why = {0};
+        enum rl_code code = jobs->store_error.code != RL_E_NONE ? jobs->store_error.code : RL_E_STORE_BUSY;
+        if (!a->end.complete)
+            continue;
+        rl_fail(&why, code, "database",
+                "The run of job %" PRId64 " is measured and kept %s until the database takes it.", a->id,
+                a->spooled ? "on disk" : "in memory alone");
+        failed |= add_reason(reasons, &why);
+    }
+    return failed;
+}
+
 static json_t *store_view(struct jobs *jobs, json_t *reasons, bool *ret_writable, int *failed)
 {
     struct rl_err now = {0};
@@ -252,18 +273,19 @@ json_t *jobs_readiness(struct jobs *jobs, bool *ret_ready)
     if (ready_devices == 0)
         failed |= add_probe_reason(jobs, reasons);
     json_t *store = store_view(jobs, reasons, &writable, &failed);
+    failed |= add_unsaved_reasons(jobs, reasons);
     bool quarantine = false;
     for (size_t i = 0; i < jobs->device_count; i++)
         quarantine |= jobs->devices[i].quarantined;
     /* a quarantined device makes the answer red though others may measure */
-    bool ready = ready_devices > 0 && writable && !quarantine && !jobs->stopping;
+    bool ready = ready_devices > 0 && writable && !quarantine && !jobs->stopping && jobs->unsaved == NULL;
     failed |= json_object_set_new(view, "ready", json_boolean(ready));
     failed |= json_object_set_new(view, "reasons", reasons);
     failed |= json_object_set_new(view, "devices", devices);
     failed |= json_object_set_new(view, "queue", queue_view(jobs, &failed));
     failed |= json_object_set_new(view, "store", store);
     failed |= json_object_set_new(view, "measure", measure_view(jobs, &failed));
-    if (ready_devices == 0 || rl_now_ms() - jobs->checked_at_ms > STALE_MS)
+    if (ready_devices == 0 || (rl_monotonic_ns() - jobs->checked_ns) / 1000000 > STALE_MS)
         jobs_probe(jobs);
     if (failed != 0) {
         json_decref(view);

@@ -24,10 +24,11 @@
 #define LIMIT_OPEN_JOBS_PER_PRINCIPAL 32
 #define LIMIT_DEVICES                 64u   /* that a probe may tell of; more break the protocol */
 #define LIMIT_PROBE_EVERY_MS          60000 /* between probes; a driver change does not wait */
-#define LIMIT_STORE_TRIES             3     /* to store a finished run, LIMIT_STORE_TRY_MS apart; then the job fails */
-#define LIMIT_STORE_TRY_MS            500
-#define LIMIT_STORE_AGAIN_MS          5000 /* between attempts to store that a job has failed, or to start one */
-#define LIMIT_PAGE_ROWS               200  /* limit= of a list; default 50 */
+#define LIMIT_STORE_TRY_MS            500 /* to the second try to store the end of a job; then twice as long each time */
+#define LIMIT_STORE_AGAIN_MS          5000 /* at most; and between attempts to start a job */
+#define LIMIT_SPOOL_RUNS              64u /* measured runs on disk that the store could not take; more wait in memory */
+#define LIMIT_SPOOL_BYTES             (INT64_C(64) * 1024 * 1024)
+#define LIMIT_PAGE_ROWS               200 /* limit= of a list; default 50 */
 #define LIMIT_DEFAULT_ROWS            50
 #define LIMIT_NOTE_BYTES              4096u
 #define LIMIT_DEVICE_CHARACTERS       128u /* of query parameters */

@@ -33,7 +33,8 @@ const struct run_sample_row *run_samples_row(const struct run_samples *samples, 
 struct run_expected {
     const struct job_spec *spec; /* device resolved */
     bool replayed;               /* the process said that it replays */
-    int64_t now_ms;
+    int64_t now_ms;              /* by the clock of the job's start */
+    bool clock_stepped;          /* somebody has set it since: dates say nothing about the process then */
 };
 /* Checks that document is the run that was asked for: suite, sizes, device, source, exactly the kernels and states,
  * counters off when not wanted, ceilings of the catalogue, times of this day, an outcome that its checks allow, and

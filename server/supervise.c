@@ -198,6 +198,10 @@ static void fail_with(struct supervise *s, const struct rl_err *why)
 void supervise_stop(struct supervise *s, const struct rl_err *why)
 {
     if (s->ending == NOT_ENDING)
+        supervise_drain(s); /* a result that has come counts */
+    if (s->ending == NOT_ENDING && s->result)
+        supervise_begin_ending(s);
+    else if (s->ending == NOT_ENDING)
         fail_with(s, why);
     else if (!s->result)
         supervise_set_failure(s, why);

@@ -22,6 +22,36 @@ int64_t rl_monotonic_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+static int64_t boot_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Between its two readings this thread may be kept from running: then once more. */
+struct rl_moment rl_moment_now(void)
+{
+    struct rl_moment now = {0};
+    for (int i = 0; i < 8; i++) {
+        int64_t before = boot_ns();
+        now.ms = rl_now_ms();
+        now.boot_ns = boot_ns();
+        if (now.boot_ns - before < 10000000)
+            break;
+    }
+    return now;
+}
+
+int64_t rl_moment_since(const struct rl_moment *from, bool *ret_stepped)
+{
+    struct rl_moment now = rl_moment_now();
+    int64_t ms = from->ms + (now.boot_ns - from->boot_ns) / 1000000;
+    if (ret_stepped != NULL)
+        *ret_stepped = now.ms - ms > RL_CLOCK_STEP_MS || ms - now.ms > RL_CLOCK_STEP_MS;
+    return ms;
+}
+
 static bool is_leap(int year)
 {
     return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;

@@ -10,10 +10,13 @@
 
 #include <cmocka.h>
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/time.h"
@@ -27,7 +30,7 @@
 #define SYNTHETIC                "GPU-00000000-0000-0000-0000-000000000001"
 
 struct bench {
-    char directory[64], database[96], script[96];
+    char directory[64], database[96], script[96], spool[112];
     struct store *store;
     struct loop *loop;
     struct jobs *jobs;
@@ -46,6 +49,7 @@ static inline int set_up(void **state)
     assert_non_null(mkdtemp(bench->directory));
     snprintf(bench->database, sizeof bench->database, "%s/test.db", bench->directory);
     snprintf(bench->script, sizeof bench->script, "%s/script", bench->directory);
+    snprintf(bench->spool, sizeof bench->spool, "%s-spool", bench->database);
     assert_int_equal(store_open(bench->database, false, &bench->store, NULL), 0);
     assert_int_equal(loop_new(&bench->loop, NULL), 0);
     bench->config.measure_exec = ROOFLINE_MEASURE;
@@ -65,6 +69,12 @@ static inline int tear_down(void **state)
         snprintf(path, sizeof path, "%s%s", bench->database, suffixes[i]);
         unlink(path);
     }
+    DIR *spool = opendir(bench->spool);
+    for (const struct dirent *entry; spool != NULL && (entry = readdir(spool)) != NULL;)
+        unlinkat(dirfd(spool), entry->d_name, 0);
+    if (spool != NULL)
+        closedir(spool);
+    rmdir(bench->spool);
     unlink(bench->script);
     rmdir(bench->directory);
     free(bench);

@@ -1,4 +1,5 @@
 /* The job engine's life: stopping, dying, devices that come and go, a store that takes nothing. */
+#include "server/jobs_internal.h"
 #include "unit/jobs_fixture.h"
 
 /* ---- death and stopping ---- */
@@ -219,7 +220,24 @@ static void limit_files(rlim_t bytes)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-static void a_run_that_cannot_be_stored_shows_red_and_fails_its_job(void **state)
+static bool says_storing(struct bench *bench, const char *where)
+{
+    json_t *job = view(bench, bench->id);
+    const json_t *progress = json_object_get(job, "progress");
+    bool storing = strcmp(text_of(job, "state"), "running") == 0 &&
+                   strcmp(text_of(progress, "phase"), "storing") == 0 &&
+                   strstr(text_of(progress, "what"), where) != NULL;
+    json_decref(job);
+    return storing;
+}
+
+static bool waits_in_memory(struct bench *bench)
+{
+    return says_storing(bench, "in memory");
+}
+
+/* Neither the database nor the spool can be written. */
+static void a_run_that_cannot_be_kept_on_disk_waits_in_memory_and_shows_red(void **state)
 {
     struct bench *bench = *state;
     start_ready(bench, DATA "/base.jsonl");
@@ -228,19 +246,74 @@ static void a_run_that_cannot_be_stored_shows_red_and_fails_its_job(void **state
     until(bench, runs, "it runs");
     limit_files(4096);
     until(bench, store_is_red, "red");
-    until(bench, device_is_free, "all tries to store the run are over");
-    json_t *job = view(bench, id);
-    assert_string_equal(text_of(job, "state"), "running");
-    json_decref(job);
+    until(bench, waits_in_memory, "it waits to be stored");
+    assert_true(device_is_free(bench));
     limit_files(RLIM_INFINITY);
-    bench->id = id;
-    until(bench, has_ended, "it ends");
-    job = view(bench, id);
-    assert_string_equal(bench->state, "failed");
-    assert_memory_equal(text_of(json_object_get(job, "error"), "code"), "store_", 6);
-    assert_non_null(strstr(text_of(json_object_get(job, "error"), "message"), "could not be stored"));
-    json_decref(job);
+    ends(bench, id, "done", NULL);
     assert_true(is_ready(bench));
+    next_job_is_right(bench);
+}
+
+/* Of two runs, one is in the spool alone when the daemon comes back, as after a kill between the two. */
+static void a_run_in_the_spool_is_stored_once_after_a_restart(void **state)
+{
+    struct bench *bench = *state;
+    struct rl_err err = {0};
+    char text[32];
+    start_ready(bench, DATA "/base.jsonl");
+    signal(SIGXFSZ, SIG_IGN);
+    int64_t id = post(bench, VERIFY);
+    until(bench, runs, "it runs");
+    limit_files(4096);
+    until(bench, waits_in_memory, "it waits to be stored");
+    limit_files(RLIM_INFINITY);
+    struct active *active = active_find(bench->jobs, id);
+    struct spool_run kept = {
+        .job = id, .attempt = 1, .run = active->run, .samples = active->samples, .transcript = active->transcript};
+    assert_int_equal(spool_put(bench->jobs->spool, &kept, &err), 0);
+    assert_true(spool_has(bench->jobs->spool, id, 1));
+    jobs_free(bench->jobs); /* as by a kill: nothing more is stored */
+    start(bench, DATA "/base.jsonl");
+    ends(bench, id, "done", NULL);
+    assert_false(spool_has(bench->jobs->spool, id, 1));
+    assert_int_equal(access(bench->spool, F_OK), -1);
+    json_t *job = view(bench, id);
+    assert_int_equal(json_integer_value(json_object_get(job, "attempt")), 1);
+    snprintf(text, sizeof text, "%s", text_of(job, "run"));
+    json_decref(job);
+    assert_string_equal(text, "1");
+}
+
+static void put_file(struct bench *bench, const char *name, const char *text)
+{
+    char path[192];
+    mkdir(bench->spool, 0700);
+    snprintf(path, sizeof path, "%s/%s", bench->spool, name);
+    FILE *file = fopen(path, "we");
+    assert_non_null(file);
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+static bool is_there(struct bench *bench, const char *name)
+{
+    char path[192];
+    snprintf(path, sizeof path, "%s/%s", bench->spool, name);
+    return access(path, F_OK) == 0;
+}
+
+static void a_damaged_file_in_the_spool_is_set_aside(void **state)
+{
+    struct bench *bench = *state;
+    put_file(bench, "job-7-1.run", "rooflined spool 1 0000 12\n{\"job\":7}   ");
+    put_file(bench, "job-8-1.run", "");
+    put_file(bench, "job-9-1.run.partial", "rooflined sp");
+    put_file(bench, "job-07-1.run", "no name of ours");
+    start_ready(bench, DATA "/base.jsonl");
+    assert_true(is_there(bench, "job-7-1.run.damaged"));
+    assert_true(is_there(bench, "job-8-1.run.damaged"));
+    assert_false(is_there(bench, "job-9-1.run.partial"));
+    assert_true(is_there(bench, "job-07-1.run"));
     next_job_is_right(bench);
 }
 
@@ -254,7 +327,9 @@ int main(void)
         CASE(a_queued_job_whose_device_is_gone_fails),
         CASE(devices_measure_side_by_side_and_each_one_at_a_time),
         CASE(a_new_driver_is_seen_by_the_next_job_and_probed_for_at_once),
-        CASE(a_run_that_cannot_be_stored_shows_red_and_fails_its_job),
+        CASE(a_run_that_cannot_be_kept_on_disk_waits_in_memory_and_shows_red),
+        CASE(a_run_in_the_spool_is_stored_once_after_a_restart),
+        CASE(a_damaged_file_in_the_spool_is_set_aside),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -328,7 +328,7 @@ static int kill_once(struct fixture *f, bool wait_for_one, long after_us)
         count_told++;
     }
     close(ends[0]);
-    OK(f, store_recover(f->store, T0, &interrupted, &requeued, &f->err));
+    OK(f, store_recover(f->store, T0, NULL, NULL, &interrupted, &requeued, &f->err));
     assert_true(interrupted <= 1);
     assert_int_equal(store_job_count(f->store, JOB_RUNNING), 0);
     count(f);

@@ -273,7 +273,7 @@ static void recovery_ends_or_requeues(void **state)
     FAILS(f, RL_E_CONFLICT, store_job_request_cancel(f->store, queued, &f->err));
     FAILS(f, RL_E_NOT_FOUND, store_job_request_cancel(f->store, 12345, &f->err));
     reopen_fixture(f);
-    OK(f, store_recover(f->store, T0 + 60000, &interrupted, &requeued, &f->err));
+    OK(f, store_recover(f->store, T0 + 60000, NULL, NULL, &interrupted, &requeued, &f->err));
     assert_int_equal(interrupted, 1);
     assert_int_equal(requeued, 1);
     assert_int_equal(state_of(f, plain), JOB_INTERRUPTED);
@@ -291,7 +291,7 @@ static void recovery_ends_or_requeues(void **state)
     assert_int_equal(job.ended_at_ms, T0 + 60000);
     store_job_fini(&job);
     OK(f, step(f, retry, JOB_QUEUED, JOB_RUNNING)); /* once only */
-    OK(f, store_recover(f->store, T0 + 70000, &interrupted, &requeued, &f->err));
+    OK(f, store_recover(f->store, T0 + 70000, NULL, NULL, &interrupted, &requeued, &f->err));
     assert_int_equal(interrupted, 1);
     assert_int_equal(requeued, 0);
     assert_int_equal(state_of(f, retry), JOB_INTERRUPTED);
