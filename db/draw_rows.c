@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "db/rollup.h"
+#include "db/work.h"
 
 #define ROWS_MAX 4096 /* of one run; imports may bring many */
 
@@ -12,6 +13,9 @@ struct unit {
     int64_t id;
     const char *name; /* in the arena; NULL: not asked for */
     bool ceiling;
+    int64_t work_id, launch_id; /* of the row that was read last: mostly those of the next; 0: none yet */
+    struct store_work work;
+    struct store_launch launch;
 };
 struct draw_reader {
     struct store *store;
@@ -20,6 +24,7 @@ struct draw_reader {
     int64_t asked[STORE_DRAW_KERNELS_MAX];
     size_t asked_count;
     struct store_draw_row rows[ROWS_MAX]; /* of the run being read */
+    struct unit beyond;                   /* the last that has no place below */
     struct unit units[ROWS_MAX];          /* met so far: a run's rows mostly are those of the run before */
     size_t name_bytes;                    /* that were read */
     size_t unit_count, unit_at;           /* where the last one was found */
@@ -61,21 +66,41 @@ static int read_unit(struct draw_reader *reader, int64_t id, struct unit *ret, s
 }
 
 /* Rows come by unit: it most likely is that of the row before, or the next one. */
-static int find_unit(struct draw_reader *reader, int64_t id, struct unit *ret, struct rl_err *err)
+static int find_unit(struct draw_reader *reader, int64_t id, struct unit **ret, struct rl_err *err)
 {
     for (size_t i = 0; i < reader->unit_count; i++) {
         size_t at = (reader->unit_at + i) % reader->unit_count;
 
         if (reader->units[at].id == id) {
             reader->unit_at = at;
-            *ret = reader->units[at];
+            *ret = &reader->units[at];
             return 0;
         }
     }
-    if (read_unit(reader, id, ret, err) < 0)
+    *ret = reader->unit_count < ROWS_MAX ? &reader->units[reader->unit_count] : &reader->beyond;
+    if (read_unit(reader, id, *ret, err) < 0)
         return -1;
     if (reader->unit_count < ROWS_MAX)
-        reader->units[reader->unit_count++] = *ret;
+        reader->unit_at = reader->unit_count++;
+    return 0;
+}
+
+/* The works and launches of a unit are few, and those of the run before mostly. */
+static int find_work(struct draw_reader *reader, struct unit *unit, int64_t work_id, int64_t launch_id,
+                     struct rl_err *err)
+{
+    if (work_id != unit->work_id) {
+        if (store_work_get(reader->store, work_id, reader->arena, &unit->work, err) < 0)
+            return -1;
+        unit->work_id = work_id;
+        reader->name_bytes += unit->work.dims != NULL ? strlen(unit->work.dims) : 0;
+    }
+    if (launch_id != unit->launch_id) {
+        if (store_launch_get(reader->store, launch_id, reader->arena, &unit->launch, err) < 0)
+            return -1;
+        unit->launch_id = launch_id;
+        reader->name_bytes += unit->launch.function != NULL ? strlen(unit->launch.function) : 0;
+    }
     return 0;
 }
 
@@ -85,14 +110,14 @@ struct import_flags {
     int step; /* of it: 1 stands on a row, 0 is through, -1 failed */
 };
 
-static unsigned take_import_flags(struct import_flags *flags, int64_t unit_id, const char *state, struct rl_err *err)
+static uint64_t take_import_flags(struct import_flags *flags, int64_t unit_id, const char *state, struct rl_err *err)
 {
-    unsigned found;
+    uint64_t found;
 
     if (flags->step != 1 || sqlite3_column_int64(flags->stmt.handle, 0) != unit_id ||
         strcmp((const char *)sqlite3_column_text(flags->stmt.handle, 1), state) != 0)
         return 0;
-    found = (unsigned)sqlite3_column_int(flags->stmt.handle, 2);
+    found = (uint64_t)sqlite3_column_int64(flags->stmt.handle, 2);
     flags->step = stmt_step(&flags->stmt, err, "reading an import's flags");
     return found;
 }
@@ -104,9 +129,9 @@ static int read_row(struct draw_reader *reader, struct stmt *stmt, struct import
     const char *bound = (const char *)sqlite3_column_text(stmt->handle, 12);
     const char *state_name = (const char *)sqlite3_column_text(stmt->handle, 1);
     int64_t unit_id = sqlite3_column_int64(stmt->handle, 0);
-    unsigned import_flags = take_import_flags(flags, unit_id, state_name, err);
+    uint64_t import_flags = take_import_flags(flags, unit_id, state_name, err);
     enum rl_state state;
-    struct unit unit;
+    struct unit *unit;
 
     if (flags->step < 0)
         return -1;
@@ -114,11 +139,13 @@ static int read_row(struct draw_reader *reader, struct stmt *stmt, struct import
         return rl_fail(err, RL_E_STORE_CORRUPT, "database", "a run's row has an unknown state");
     if (find_unit(reader, unit_id, &unit, err) < 0)
         return -1;
-    if (unit.name == NULL)
+    if (unit->name == NULL)
         return 0;
+    if (find_work(reader, unit, sqlite3_column_int64(stmt->handle, 14), sqlite3_column_int64(stmt->handle, 15), err) < 0)
+        return -1;
     *ret = (struct store_draw_row){
-        .unit = unit.name,
-        .ceiling = unit.ceiling,
+        .unit = unit->name,
+        .ceiling = unit->ceiling,
         .state = state,
         .launches = sqlite3_column_int64(stmt->handle, 2),
         .time_s = draw_real_at(stmt, 3),
@@ -130,11 +157,13 @@ static int read_row(struct draw_reader *reader, struct stmt *stmt, struct import
         .settled_bytes = draw_real_at(stmt, 9),
         .dram_per_ask = draw_real_at(stmt, 10),
         .percent_of_ceiling = draw_real_at(stmt, 11),
-        .flags = (unsigned)sqlite3_column_int(stmt->handle, 13) + 128 * import_flags,
+        .flags = (uint64_t)sqlite3_column_int(stmt->handle, 13) + 128 * import_flags,
         .bound = bound == NULL                   ? NULL
                  : strcmp(bound, "memory") == 0  ? "memory"
                  : strcmp(bound, "compute") == 0 ? "compute"
                                                  : "latency",
+        .work = unit->work,
+        .launch = unit->launch,
     };
     return 1;
 }

@@ -28,7 +28,7 @@ struct store_matrix_query {
 };
 /* {"since":"2025-11-30","until":"2026-11-30","source":"measured,imported","rows":[{"device":{"id","name"},"driver",
  * "cuda","why":{},"cells":[{"day":"2026-11-29","counters":"counter-backed"|"timed-only","counter_backed":n,
- * "timed_only":n}]}]}: runs with the outcome ok. until is exclusive. A day without a cell has none. Rows come in the
+ * "timed_only":n}]}],"excluded":[…as of a trend]}: runs with the outcome ok. until is exclusive. A day without a cell has none. Rows come in the
  * order in which device, driver and CUDA were first seen, cells by day. */
 int store_history_matrix(struct store *store, const struct store_matrix_query *query, struct rl_buf *out,
                          struct rl_err *err);
@@ -56,9 +56,35 @@ struct store_trend_query {
  * with the whole note; runs of the source asked for.
  * {"device":{"id","name"},"kernel","state","metric","unit","suite","sizes","source","method_version","since","until",
  *  "accepted":[{"run","date","day","driver","cuda","note","principal","why":{}}],"points":[{"day","driver","cuda","newest_run","runs","used","median","min","max","band":{"low","median","high",
- *  "runs"}|null,"outside":bool|null,"accepted":bool,"why":{}}]} */
+ *  "runs"}|null,"outside":bool|null,"accepted":bool,"series":1,"why":{}}],"series":[{"number":1,"flop","ask_bytes",
+ *  "dims","times":"events"|"profiler"|"any","sentence","why":{}}],"excluded":[…]}
+ * Points of other work (flop, asked bytes or dims that both know and that differ) are of another series, as are times
+ * that are a profiler's durations: a point's band is that of its own series. A change that was accepted begins the
+ * series of its run anew. excluded: {"runs","at_least","filters","ask","sentence","why":{}}, store_excluded_find. */
 int store_history_trend(struct store *store, const struct store_trend_query *query, struct rl_buf *out,
                         struct rl_err *err);
+
+/* ---- what a question passes over ---- */
+/* Runs of a device, and of a driver where one is asked for, that a question does not take, by what excludes them. */
+struct store_excluded {
+    int64_t runs;
+    bool at_least;           /* not all were counted */
+    const char *filters;     /* what excludes them: "suite, sizes" */
+    const char *ask;         /* the parameters that take them: "suite=import&sizes=other"; NULL: none does */
+    const char *sentence;
+};
+#define STORE_EXCLUDED_MAX 8
+struct store_excluded_query {
+    const char *device, *driver, *cuda, *suite, *sizes, *source; /* NULL: any; of source: measured and imported */
+    int64_t since_ms, until_ms; /* of the runs' dates; 0: any */
+    bool cuda_in_side;          /* cuda is no parameter of the question */
+    bool without_outcomes;      /* runs that no question takes, because of their outcome, are said otherwise */
+    int64_t method_version;     /* 0: any; else eligible runs of other methods, and flagged ones, are counted too */
+};
+/* Those with the most runs, at most STORE_EXCLUDED_MAX; texts and array are in arena. Runs of other devices only where
+ * the device has none of this driver. Reads from memory but for a look into two indexes a series. */
+int store_excluded_find(struct store *store, const struct store_excluded_query *query, struct rl_arena *arena,
+                        struct store_excluded **ret, size_t *ret_count, struct rl_err *err);
 
 /* ---- the draws of a comparison ---- */
 enum store_row_flag { /* bits of store_draw_row.flags: flags of the row's state by name */
@@ -73,9 +99,23 @@ enum store_row_flag { /* bits of store_draw_row.flags: flags of the row's state 
                       STORE_ROW_SINGLE_LAUNCH = 256,
                       STORE_ROW_LAUNCHES_DIFFER = 512,
                       STORE_ROW_TIME_DERIVED = 1024,
+                      STORE_ROW_PROFILER_TIME = 2048, /* no time was given: the profiler's durations are the times */
+                      STORE_ROW_BYTES_DERIVED = 4096, /* DRAM bytes are a rate times a duration */
+                      STORE_ROW_ABOVE_ROOF = 8192,
 };
 enum store_run_flag { STORE_RUN_SHARED = 1, STORE_RUN_THROTTLED = 2, STORE_RUN_DRIVER_CHANGED = 4 };
 
+/* How much work a launch is, as far as it is known: rows of one name and of other work are not held against each other. */
+struct store_work {
+    int64_t flop, ask_bytes; /* per launch; -1 unknown */
+    const char *dims;        /* of what is worked on, in words; NULL unknown */
+};
+/* How it is launched; NULL unknown. Equal work launched in another way is the same row. */
+struct store_launch {
+    const char *grid, *block; /* "65536 x 1 x 1" */
+    const char *function;     /* of imports: the kernel's name as the profiler gave it */
+    const char *shape;        /* of ceilings: the launch in words */
+};
 struct store_draw_row { /* one kernel or ceiling in one state; NaN, -1 and NULL: unknown in that run */
     const char *unit;   /* id */
     bool ceiling;
@@ -89,8 +129,10 @@ struct store_draw_row { /* one kernel or ceiling in one state; NaN, -1 and NULL:
     double dram_per_ask;       /* settled over asked */
     double percent_of_ceiling; /* kernels */
     int64_t ask_bytes;         /* -1 unknown, and for compute ceilings */
-    unsigned flags;            /* enum store_row_flag */
+    uint64_t flags;            /* enum store_row_flag */
     const char *bound;         /* "memory", "compute", "latency" or NULL */
+    struct store_work work;
+    struct store_launch launch;
 };
 struct store_draw { /* one run */
     int64_t run_id, date_ms;

@@ -181,6 +181,14 @@ int store_history_matrix(struct store *store, const struct store_matrix_query *q
     json_put_day(out, matrix.days.until);
     rl_buf_printf(out, ",\"source\":\"%s\",\"rows\":[", query->source != NULL ? query->source : "measured,imported");
     rc = put_rows(store, &matrix, out, err);
+    rl_buf_puts(out, "],\"excluded\":[");
+    if (rc == 0)
+        rc = json_put_excluded(store,
+                               &(struct store_excluded_query){.device = query->device,
+                                                              .source = query->source,
+                                                              .since_ms = matrix.days.since * TREND_DAY_MS,
+                                                              .until_ms = matrix.days.until * TREND_DAY_MS},
+                               out, err);
     rl_buf_puts(out, "]}");
 out:
     store_selection_fini(&matrix.series);

@@ -129,10 +129,29 @@ static void sql_deflated(sqlite3_context *context, int count, sqlite3_value **va
         sqlite3_result_blob64(context, packed.data, packed.size, free);
 }
 
+static void sql_inflated(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    const void *data = sqlite3_value_blob(values[0]);
+    struct rl_err err = {.code = RL_E_NONE};
+    struct rl_buf text;
+
+    (void)count;
+    rl_buf_init(&text, STORE_DOCUMENT_MAX_BYTES + 1);
+    if (store_unpack(data, (size_t)sqlite3_value_bytes(values[0]), sqlite3_value_int64(values[1]), &text, &err) < 0)
+        sqlite3_result_error(context, err.message, -1);
+    else if (text.failed)
+        sqlite3_result_error_nomem(context);
+    else
+        sqlite3_result_text64(context, text.data, text.len, SQLITE_TRANSIENT, SQLITE_UTF8);
+    rl_buf_free(&text);
+}
+
 int store_add_functions(struct store *store, struct rl_err *err)
 {
-    if (sqlite3_create_function_v2(store->db, "deflated", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY,
-                                   NULL, sql_deflated, NULL, NULL, NULL) != SQLITE_OK)
+    int how = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY;
+
+    if (sqlite3_create_function_v2(store->db, "deflated", 1, how, NULL, sql_deflated, NULL, NULL, NULL) != SQLITE_OK ||
+        sqlite3_create_function_v2(store->db, "inflated", 2, how, NULL, sql_inflated, NULL, NULL, NULL) != SQLITE_OK)
         return store_fail(store, err, "configuring the connection");
     return 0;
 }

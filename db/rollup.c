@@ -1,6 +1,7 @@
 /* What is kept beside a run's document, in the transaction that stores it: narrow facts and rows for comparisons, and
  * its entries in the days of its trends. (The days of its series are counted by triggers of run_fact.) */
 #include "db/rollup.h"
+#include "db/work.h"
 
 #include <math.h>
 #include <string.h>
@@ -66,8 +67,12 @@ static int64_t flag_bits(const struct rl_strings *flags, const char *const *word
 static const char *const run_flags[] = {"shared", "throttled", "driver_changed", NULL};
 static const char *const row_flags[] = {"clock_moved",    "throttled",        "not_steady",    "at_floor",
                                         "cache_resident", "writeback_unpaid", "above_ceiling", "unsettled",
-                                        "single_launch",  "launches_differ",  "time_derived",  NULL};
-#define IMPORT_FLAGS_AT 7 /* those before it are run_row's */
+                                        "single_launch",  "launches_differ",  "time_derived",  "profiler_time",
+                                        "bytes_derived",  "above_roof",       NULL};
+#define IMPORT_FLAGS_AT  7 /* those before it are run_row's, the others run_row_import's: at most 32 */
+#define PROFILER_TIME_AT 11
+_Static_assert(sizeof row_flags / sizeof *row_flags <= IMPORT_FLAGS_AT + 32 + 1, "the CHECK of run_row_import.flags");
+_Static_assert(1 << (PROFILER_TIME_AT - IMPORT_FLAGS_AT) == 16, "TREND_SOURCE has the number");
 
 bool store_run_eligible(const struct rl_run *run)
 {
@@ -111,6 +116,8 @@ struct narrow {
     struct rl_count ask_bytes;
     int64_t flags;
     const char *bound;
+    struct store_work work;
+    struct store_launch launch;
 };
 
 static double real_or_nan(struct rl_real real)
@@ -120,8 +127,14 @@ static double real_or_nan(struct rl_real real)
 
 static int put_narrow(struct store *store, int64_t run_id, const struct narrow *row, struct rl_err *err)
 {
-    struct stmt stmt = stmt_start(store, STMT_ROW_ADD);
+    int64_t launch_id = 0;
+    struct stmt stmt;
 
+    if (store_launch_put(store, &row->launch, &launch_id, err) < 0)
+        return -1;
+    stmt = stmt_start(store, STMT_ROW_ADD);
+    stmt_int(&stmt, ":work", row->key.work_id);
+    stmt_int(&stmt, ":launch", launch_id);
     stmt_int(&stmt, ":id", run_id);
     stmt_int(&stmt, ":unit", row->key.unit_id);
     stmt_text(&stmt, ":state", rl_state_name(row->key.state));
@@ -170,7 +183,8 @@ static int add_to_trend(struct store *store, int64_t run_id, int64_t date_ms, co
 static int put_row(struct store *store, int64_t run_id, const struct rl_run *run, struct narrow *row, bool ceiling,
                    struct rl_err *err)
 {
-    if (put_narrow(store, run_id, row, err) < 0)
+    row->key.profiler_time = (row->flags >> PROFILER_TIME_AT & 1) != 0;
+    if (store_work_put(store, &row->work, &row->key.work_id, err) < 0 || put_narrow(store, run_id, row, err) < 0)
         return -1;
     return store_run_eligible(run) ? add_to_trend(store, run_id, run->finished_at_ms, row, ceiling, err) : 0;
 }
@@ -188,6 +202,12 @@ static bool is_repeated_row(const struct rl_run *run, size_t index)
 static int put_kernel(struct store *store, int64_t run_id, struct trend_key key, const struct rl_run *run,
                       const struct rl_row *from, struct rl_err *err)
 {
+    char grid[LAUNCH_DIMS_TEXT], block[LAUNCH_DIMS_TEXT];
+    struct store_launch launch;
+    struct store_work work;
+
+    store_work_of_row(from, &work);
+    store_launch_of_row(from, grid, block, &launch);
     if (store_unit_put(store, from->kernel, "kernel", &key.unit_id, err) < 0)
         return -1;
     for (int state = 0; state < RL_ROW_STATES; state++) {
@@ -204,7 +224,9 @@ static int put_kernel(struct store *store, int64_t run_id, struct trend_key key,
                              .per_ask = s->dram_per_ask,
                              .percent = s->percent_of_ceiling,
                              .flags = flag_bits(&s->flags, row_flags),
-                             .bound = s->bound.why == NULL ? s->bound.value : NULL};
+                             .bound = s->bound.why == NULL ? s->bound.value : NULL,
+                             .work = work,
+                             .launch = launch};
 
         row.key.state = (enum rl_state)state;
         if (s->present && put_row(store, run_id, run, &row, false, err) < 0)
@@ -235,6 +257,7 @@ static int put_ceiling(struct store *store, int64_t run_id, struct trend_key key
                          .percent = rl_unknown("a ceiling itself"),
                          .flags = flag_bits(&from->flags, row_flags)};
 
+    store_work_of_ceiling(from, &row.work, &row.launch);
     if (from->unit == NULL || strcmp(from->unit, "byte_per_s") != 0)
         row.ask_bytes = (struct rl_count){0, "work in flop"};
     key.state = from->state;

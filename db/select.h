@@ -36,6 +36,9 @@ void json_put_day(struct rl_buf *out, int64_t day);
 int json_put_device(struct store *store, const char *id, struct rl_buf *out, struct rl_err *err);
 /* "member":"version", or null when it is "". */
 void json_put_version(struct rl_buf *out, const char *member, const char *version);
+/* The items of "excluded". Inside of store_look where method_version is asked for. */
+int json_put_excluded(struct store *store, const struct store_excluded_query *query, struct rl_buf *out,
+                      struct rl_err *err);
 void json_put_versions_why(struct rl_buf *out, const char *driver, const char *cuda); /* members of a why */
 
 #endif

@@ -156,6 +156,7 @@ int series_add_day(struct series_row *row, int64_t day, int64_t runs)
 
     if (at < row->day_count && row->days[at].day == day) {
         row->days[at].runs += (uint32_t)runs;
+        row->runs += runs;
         return 0;
     }
     if (row->day_count == row->day_capacity) {
@@ -170,6 +171,7 @@ int series_add_day(struct series_row *row, int64_t day, int64_t runs)
     memmove(&row->days[at + 1], &row->days[at], (row->day_count - at) * sizeof *row->days);
     row->days[at] = (struct series_day){.day = (int32_t)day, .runs = (uint32_t)runs};
     row->day_count++;
+    row->runs += runs;
     return 0;
 }
 

@@ -23,6 +23,7 @@ struct series_day {
 };
 struct series_row {
     int64_t id, oldest_ms, newest_ms;
+    int64_t runs; /* of all days */
     uint32_t words[SERIES_WORDS];
     uint32_t day_count, day_capacity;
     struct series_day *days; /* ascending */

@@ -135,7 +135,7 @@ int store_pack_rest(const char *text, size_t bytes, struct store_document *ret);
 int store_pack_join(const char *head, size_t head_len, const struct store_document *rest, struct packed *ret);
 /* Appends the text of so many bytes. What does not inflate to exactly these is RL_E_STORE_CORRUPT. */
 int store_unpack(const void *data, size_t size, int64_t bytes, struct rl_buf *out, struct rl_err *err);
-int store_add_functions(struct store *store, struct rl_err *err); /* deflated(X), for migrations */
+int store_add_functions(struct store *store, struct rl_err *err); /* deflated(X), inflated(X, BYTES): for migrations */
 
 /* ---- document.c ---- */
 /* Inside a transaction: writes the document with "id" and "job" (0: null) as its first members. */

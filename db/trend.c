@@ -45,6 +45,7 @@ struct trend {
     struct sample *samples;
     size_t sample_count, sample_capacity;
     struct accepted accepted;
+    struct trend_works works;
 };
 
 /* ---- reading ---- */
@@ -68,7 +69,11 @@ static int take_piece(struct trend *trend, struct stmt *stmt, uint64_t versions,
 {
     const unsigned char *blob = sqlite3_column_blob(stmt->handle, 2);
     size_t count = (size_t)sqlite3_column_bytes(stmt->handle, 2) / TREND_ENTRY_BYTES;
-    struct piece piece = {.day = sqlite3_column_int64(stmt->handle, 0), .first = trend->sample_count, .count = count};
+    struct piece piece = {.day = sqlite3_column_int64(stmt->handle, 0),
+                          .work_id = sqlite3_column_int64(stmt->handle, 3),
+                          .profiler_time = sqlite3_column_int(stmt->handle, 4) != 0,
+                          .first = trend->sample_count,
+                          .count = count};
 
     if (trend_grow((void **)&trend->pieces, &trend->piece_capacity, trend->piece_count + 1, sizeof piece, err) < 0 ||
         trend_grow((void **)&trend->samples, &trend->sample_capacity, trend->sample_count + count,
@@ -82,7 +87,7 @@ static int take_piece(struct trend *trend, struct stmt *stmt, uint64_t versions,
             (struct sample){.place = {piece.day * TREND_DAY_MS + entry.ms_of_day, entry.run_id},
                             .value = metric_of(trend, &entry),
                             .versions = versions,
-                            .unkept = i == 0 ? sqlite3_column_int64(stmt->handle, 1) - (int64_t)count : 0};
+                            .unkept = i == 0 ? (uint32_t)(sqlite3_column_int64(stmt->handle, 1) - (int64_t)count) : 0};
     }
     trend->pieces[trend->piece_count++] = piece;
     return 0;
@@ -116,6 +121,22 @@ static int compare_pieces(const void *a, const void *b)
     return x->first < y->first ? -1 : 1;
 }
 
+/* Gives the samples their series, oldest day first. */
+static int find_works(struct store *store, struct trend *trend, struct rl_err *err)
+{
+    trend->works.of_times = trend->metric == METRIC_TIME || trend->metric == METRIC_PERCENT;
+    for (size_t i = 0; i < trend->piece_count; i++) {
+        const struct piece *piece = &trend->pieces[i];
+        uint32_t series;
+
+        if (trend_works_find(store, &trend->works, piece->work_id, piece->profiler_time, &series, err) < 0)
+            return -1;
+        for (size_t k = 0; k < piece->count; k++)
+            trend->samples[piece->first + k].series = series;
+    }
+    return 0;
+}
+
 static int64_t warm_up_from(const struct trend *trend)
 {
     int64_t kept[WARM_UP_DAYS] = {0}, first = trend->days.since - WARM_UP_DAYS, runs = 0;
@@ -145,6 +166,8 @@ static int read_trend(struct store *store, struct trend *trend, struct rl_err *e
     }
     if (trend->piece_count > 0)
         qsort(trend->pieces, trend->piece_count, sizeof *trend->pieces, compare_pieces);
+    if (find_works(store, trend, err) < 0)
+        return -1;
     return accepted_read(store,
                          &(struct accepted_query){.device = trend->query->device,
                                                   .suite = trend->suite,
@@ -253,6 +276,27 @@ static int put_head(struct store *store, const struct trend *trend, struct rl_bu
     return 0;
 }
 
+static int put_excluded(struct store *store, const struct trend *trend, struct rl_buf *out, struct rl_err *err)
+{
+    const struct store_trend_query *query = trend->query;
+    struct store_excluded_query excluded = {.device = query->device,
+                                            .driver = query->driver,
+                                            .cuda = query->cuda,
+                                            .suite = trend->suite,
+                                            .sizes = trend->sizes,
+                                            .source = query->source,
+                                            .since_ms = trend->days.since * TREND_DAY_MS,
+                                            .until_ms = trend->days.until * TREND_DAY_MS,
+                                            .method_version = trend->method_version};
+    int rc = store_look(store, err);
+
+    if (rc == 0) {
+        rc = json_put_excluded(store, &excluded, out, err);
+        store_look_end(store);
+    }
+    return rc;
+}
+
 int store_history_trend(struct store *store, const struct store_trend_query *query, struct rl_buf *out,
                         struct rl_err *err)
 {
@@ -286,9 +330,16 @@ int store_history_trend(struct store *store, const struct store_trend_query *que
                                                      .piece_count = trend.piece_count,
                                                      .samples = trend.samples,
                                                      .accepted = &trend.accepted,
+                                                     .works = &trend.works,
                                                      .since = trend.days.since},
                               out, err);
+    rl_buf_puts(out, "],\"series\":[");
+    trend_works_put(&trend.works, out);
+    rl_buf_puts(out, "],\"excluded\":[");
+    if (rc == 0)
+        rc = put_excluded(store, &trend, out, err);
     rl_buf_puts(out, "]}");
+    trend_works_fini(&trend.works);
     store_selection_fini(&trend.series);
     free(trend.pieces);
     free(trend.samples);

@@ -117,6 +117,8 @@ static void bind_key(struct stmt *stmt, const struct trend_key *key)
     stmt_int(stmt, ":unit", key->unit_id);
     stmt_text(stmt, ":state", rl_state_name(key->state));
     stmt_int(stmt, ":day", key->day);
+    stmt_int(stmt, ":work", key->work_id);
+    stmt_int(stmt, ":profiler", key->profiler_time);
 }
 
 int trend_day_read(struct store *store, const struct trend_key *key, struct trend_day *ret, struct rl_err *err)

@@ -9,8 +9,9 @@
 #define TREND_DAY_MS      86400000LL
 
 struct trend_key {
-    int64_t series_id, method_version, unit_id, day;
+    int64_t series_id, method_version, unit_id, day, work_id;
     enum rl_state state;
+    bool profiler_time; /* times are a profiler's durations, not those of events */
 };
 struct trend_entry { /* NaN: unknown */
     uint32_t ms_of_day;

@@ -30,8 +30,9 @@ int trend_grow(void **items, size_t *capacity, size_t needed, size_t size, struc
 
 #define GROUPS_MAX 64 /* drivers and CUDA versions of one device on one day */
 
-struct point { /* the runs of a day, or of its part, under one driver and CUDA version */
+struct point { /* the runs of a day, or of its part, of one work under one driver and CUDA version */
     uint64_t versions;
+    uint32_t series;
     int64_t day, newest_run, runs;
     double values[TREND_ENTRIES_MAX]; /* known ones of its newest runs, in the end ascending */
     size_t used, seen;
@@ -72,7 +73,7 @@ static void put_values(struct rl_buf *out, const struct point *point)
     }
 }
 
-static void put_point(struct store *store, struct rl_buf *out, const struct point *point,
+static void put_point(struct store *store, struct rl_buf *out, const struct point *point, uint32_t series,
                       const struct baseline *baseline, const struct rl_band *band, bool outside)
 {
     const char *driver = store->series.words.texts[point->versions >> 32];
@@ -99,7 +100,9 @@ static void put_point(struct store *store, struct rl_buf *out, const struct poin
     rl_buf_puts(out, band == NULL || point->used == 0 ? ",\"outside\":null"
                      : outside                        ? ",\"outside\":true"
                                                       : ",\"outside\":false");
-    rl_buf_puts(out, point->accepted ? ",\"accepted\":true,\"why\":{" : ",\"accepted\":false,\"why\":{");
+    rl_buf_puts(out, point->accepted ? ",\"accepted\":true,\"series\":" : ",\"accepted\":false,\"series\":");
+    json_put_int(out, series);
+    rl_buf_puts(out, ",\"why\":{");
     before = out->len;
     json_put_versions_why(out, driver, cuda);
     if (point->used == 0)
@@ -116,19 +119,20 @@ static void put_point(struct store *store, struct rl_buf *out, const struct poin
     rl_buf_puts(out, "}}");
 }
 
-/* The point of the sample's driver and CUDA among those of the day, a new one if need be. */
-static struct point *point_of(struct point *points, size_t *count, uint64_t versions, int64_t day)
+/* The point of the sample's driver, CUDA and work among those of the day, a new one if need be. */
+static struct point *point_of(struct point *points, size_t *count, const struct sample *sample, int64_t day)
 {
     struct point *point;
 
     for (size_t i = 0; i < *count; i++) {
-        if (points[i].versions == versions)
+        if (points[i].versions == sample->versions && points[i].series == sample->series)
             return &points[i];
     }
     if (*count == GROUPS_MAX)
         return NULL;
     point = &points[(*count)++];
-    point->versions = versions; /* member by member: its values need no zeroes */
+    point->series = sample->series;
+    point->versions = sample->versions; /* member by member: its values need no zeroes */
     point->day = day;
     point->newest_run = point->runs = 0;
     point->used = point->seen = 0;
@@ -138,7 +142,7 @@ static struct point *point_of(struct point *points, size_t *count, uint64_t vers
 
 static int too_many(struct rl_err *err)
 {
-    return rl_fail(err, RL_E_TOO_LARGE, "driver", "a day has runs of more than %d drivers: ask for one of them",
+    return rl_fail(err, RL_E_TOO_LARGE, "driver", "a day has runs of more than %d drivers and works: ask for one driver",
                    GROUPS_MAX);
 }
 
@@ -147,11 +151,11 @@ static int gather(struct point *points, size_t *count, const struct sample *samp
                   struct rl_err *err)
 {
     for (size_t i = 0; i < sample_count; i++) {
-        struct point *point = point_of(points, count, samples[i].versions, day);
+        struct point *point = point_of(points, count, &samples[i], day);
 
         if (point == NULL)
             return too_many(err);
-        point->runs += 1 + samples[i].unkept;
+        point->runs += 1 + (int64_t)samples[i].unkept;
         point->newest_run = samples[i].place.id;
         if (!isnan(samples[i].value))
             point->values[point->seen++ % TREND_ENTRIES_MAX] = samples[i].value;
@@ -204,7 +208,7 @@ static int gather_day(struct point *points, size_t *count, struct tail *tails, s
 
     sort_tails(tails, tail_count);
     for (size_t i = 0; i < tail_count; i++) {
-        if (point_of(points, count, tails[i].first->versions, day) == NULL)
+        if (point_of(points, count, tails[i].first, day) == NULL)
             return too_many(err);
     }
     for (size_t i = 0; i < *count; i++) {
@@ -214,10 +218,10 @@ static int gather_day(struct point *points, size_t *count, struct tail *tails, s
         for (size_t k = 0; k < tail_count; k++) {
             const struct tail *tail = &tails[k];
 
-            if (tail->first->versions != points[i].versions)
+            if (tail->first->versions != points[i].versions || tail->first->series != points[i].series)
                 continue;
             own[owned++] = *tail;
-            points[i].runs += tail->first->unkept + (tail->end - tail->first);
+            points[i].runs += (int64_t)tail->first->unkept + (tail->end - tail->first);
             if (newest == NULL || place_order(&tail->end[-1].place, newest) > 0)
                 newest = &tail->end[-1].place;
         }
@@ -231,7 +235,7 @@ struct writer { /* of points */
     struct store *store;
     const struct trend_points *trend;
     struct rl_buf *out;
-    struct baseline *baseline;
+    struct baseline **baselines; /* of each series; NULL: it had no point yet */
     size_t accepted_at;
     struct sample *day; /* all of a day, in order, where that is needed */
     size_t day_capacity;
@@ -239,72 +243,116 @@ struct writer { /* of points */
     bool any;
 };
 
-/* The first of the writer's points are those of a day, or of its part before or after an accepted change: one for each
- * driver and CUDA. The band is that of the runs before them all. */
-static void take_points(struct writer *writer, size_t groups, int64_t day, bool accepted)
+static int baseline_of(struct writer *writer, uint32_t series, struct baseline **ret, struct rl_err *err)
 {
-    struct baseline *baseline = writer->baseline;
-    bool has_band = baseline->count >= BASELINE_MIN;
-    struct rl_band band = has_band ? baseline_band(baseline) : (struct rl_band){0};
+    if (writer->baselines[series] == NULL) {
+        writer->baselines[series] = calloc(1, sizeof **writer->baselines);
+        if (writer->baselines[series] == NULL)
+            return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a trend");
+    }
+    *ret = writer->baselines[series];
+    return 0;
+}
+
+#define EVERY_SERIES UINT32_MAX /* of an accepted change whose run is not in the trend */
+
+/* The part of a day from an accepted change on, or before one. */
+struct part {
+    bool accepted;
+    uint32_t series; /* of the accepted run */
+};
+
+static void drop_baselines(struct writer *writer, uint32_t series)
+{
+    for (size_t i = 0; i < writer->trend->works->series_count; i++) {
+        if ((series == EVERY_SERIES || i == series) && writer->baselines[i] != NULL)
+            *writer->baselines[i] = (struct baseline){0};
+    }
+}
+
+/* The first point that begins at the accepted change; groups when there is none. */
+static size_t accepted_point(const struct writer *writer, size_t groups, struct part part)
+{
+    size_t at = 0;
+
+    while (part.accepted && at < groups && part.series != EVERY_SERIES && writer->points[at].series != part.series)
+        at++;
+    return part.accepted ? at : groups;
+}
+
+/* The first of the writer's points are those of a day, or of its part before or after an accepted change: one for each
+ * driver, CUDA and work. The band is that of the runs of the same work before them all. */
+static int take_points(struct writer *writer, size_t groups, int64_t day, struct part part, struct rl_err *err)
+{
+    struct baseline *baselines[GROUPS_MAX];
+    struct rl_band bands[GROUPS_MAX];
     bool outside[GROUPS_MAX];
     double middle[GROUPS_MAX];
+    size_t begins = accepted_point(writer, groups, part);
 
     for (size_t i = 0; i < groups; i++) {
         struct point *point = &writer->points[i];
+        bool has_band, again = i > 0 && point->series == point[-1].series;
 
+        if (baseline_of(writer, point->series, &baselines[i], err) < 0)
+            return -1;
+        has_band = baselines[i]->count >= BASELINE_MIN;
+        bands[i] = !has_band ? (struct rl_band){0} : again ? bands[i - 1] : baseline_band(baselines[i]);
         point->used = point->seen < TREND_ENTRIES_MAX ? point->seen : TREND_ENTRIES_MAX;
         baseline_sort(point->values, point->used);
         middle[i] = point->used > 0 ? quantile_of(point, 0.5) : NAN;
-        outside[i] = has_band && (middle[i] < band.low || middle[i] > band.high);
-        point->accepted = accepted && i == 0;
+        outside[i] = has_band && (middle[i] < bands[i].low || middle[i] > bands[i].high);
+        point->accepted = i == begins;
         if (day < writer->trend->since)
             continue;
         rl_buf_puts(writer->out, writer->any ? "," : "");
         writer->any = true;
-        put_point(writer->store, writer->out, point, baseline, has_band ? &band : NULL, outside[i]);
+        put_point(writer->store, writer->out, point, trend_works_number(writer->trend->works, point->series),
+                  baselines[i], has_band ? &bands[i] : NULL, outside[i]);
     }
     for (size_t i = 0; i < groups; i++) {
         const struct point *point = &writer->points[i];
 
-        if (!outside[i] || band.median <= 0 || fabs(middle[i] - band.median) < CHANGE_MIN * band.median)
-            baseline_add(baseline, point->values, point->used);
+        if (!outside[i] || bands[i].median <= 0 || fabs(middle[i] - bands[i].median) < CHANGE_MIN * bands[i].median)
+            baseline_add(baselines[i], point->values, point->used);
     }
+    return 0;
 }
 
-static int take_slice(struct writer *writer, const struct sample *samples, size_t count, int64_t day, bool accepted,
+static int take_slice(struct writer *writer, const struct sample *samples, size_t count, int64_t day, struct part part,
                       struct rl_err *err)
 {
     size_t groups = 0;
 
     if (gather(writer->points, &groups, samples, count, day, err) < 0)
         return -1;
-    take_points(writer, groups, day, accepted);
-    return 0;
+    return take_points(writer, groups, day, part, err);
 }
 
 static int take_day(struct writer *writer, const struct sample *samples, size_t count, int64_t day, struct rl_err *err)
 {
     const struct accepted *changes = writer->trend->accepted;
-    bool accepted = false;
+    struct part part = {false, EVERY_SERIES};
     size_t from = 0;
 
     for (size_t i = 0; i < count; i++) {
-        bool passed = false;
+        bool passed = false, every = false;
 
         while (writer->accepted_at < changes->count &&
                place_order(&changes->items[writer->accepted_at].place, &samples[i].place) <= 0) {
+            every = every || place_order(&changes->items[writer->accepted_at].place, &samples[i].place) != 0;
             writer->accepted_at++;
             passed = true;
         }
         if (!passed)
             continue;
-        if (i > from && take_slice(writer, samples + from, i - from, day, accepted, err) < 0)
+        if (i > from && take_slice(writer, samples + from, i - from, day, part, err) < 0)
             return -1;
-        *writer->baseline = (struct baseline){0};
-        accepted = true;
+        part = (struct part){true, every ? EVERY_SERIES : samples[i].series};
+        drop_baselines(writer, part.series);
         from = i;
     }
-    return take_slice(writer, samples + from, count - from, day, accepted, err);
+    return take_slice(writer, samples + from, count - from, day, part, err);
 }
 
 /* Both oldest first. No branch on what is measured, as in baseline.c: runs of several series alternate at random. */
@@ -344,8 +392,7 @@ static int take_pieces(struct writer *writer, const struct piece *pieces, size_t
     if (!divided && count <= TAILS_MAX) {
         if (gather_day(writer->points, &groups, tails, count, pieces->day, err) < 0)
             return -1;
-        take_points(writer, groups, pieces->day, false);
-        return 0;
+        return take_points(writer, groups, pieces->day, (struct part){false, EVERY_SERIES}, err);
     }
     for (size_t i = 0; i < count; i++) {
         if (trend_grow((void **)&writer->day, &writer->day_capacity, samples + pieces[i].count, sizeof *writer->day,
@@ -365,17 +412,19 @@ int trend_points_put(struct store *store, const struct trend_points *trend, stru
 
     if (writer != NULL) {
         *writer = (struct writer){.store = store, .trend = trend, .out = out};
-        writer->baseline = calloc(1, sizeof *writer->baseline);
+        writer->baselines = calloc(trend->works->series_count + 1, sizeof *writer->baselines);
     }
-    if (writer == NULL || writer->baseline == NULL)
+    if (writer == NULL || writer->baselines == NULL)
         rc = rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a trend");
     for (size_t i = 0; rc == 0 && i < trend->piece_count; i += count) {
         for (count = 1; i + count < trend->piece_count && trend->pieces[i + count].day == trend->pieces[i].day;)
             count++;
         rc = take_pieces(writer, &trend->pieces[i], count, err);
     }
+    for (size_t i = 0; writer != NULL && writer->baselines != NULL && i < trend->works->series_count; i++)
+        free(writer->baselines[i]);
     if (writer != NULL) {
-        free(writer->baseline);
+        free(writer->baselines);
         free(writer->day);
     }
     free(writer);

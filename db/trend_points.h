@@ -4,23 +4,27 @@
 
 #include "db/accepted.h"
 #include "db/select.h"
+#include "db/trend_works.h"
 
 struct sample { /* one run in a trend */
     struct place place;
     double value; /* NaN: unknown */
     uint64_t versions;
-    int64_t unkept; /* older runs of its series and day, of which only the number is known */
+    uint32_t unkept; /* older runs of its line of trend_day, of which only the number is known */
+    uint32_t series; /* trend_works.h */
 };
 struct piece { /* a line of trend_day */
-    int64_t day;
+    int64_t day, work_id;
     size_t first, count; /* samples */
+    bool profiler_time;
 };
 struct trend_points {
     const struct piece *pieces; /* by day, from some days before `since` on, where the first baseline comes from */
     size_t piece_count;
     const struct sample *samples; /* of a piece side by side, oldest first */
     const struct accepted *accepted;
-    int64_t since; /* the first day with points */
+    struct trend_works *works; /* has the samples' series, and gives them their numbers */
+    int64_t since;             /* the first day with points */
 };
 /* Appends the points, oldest first, with commas between. RL_E_TOO_LARGE, field driver. */
 int trend_points_put(struct store *store, const struct trend_points *trend, struct rl_buf *out, struct rl_err *err);

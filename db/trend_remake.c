@@ -14,13 +14,19 @@ struct remade_days {
     size_t count, capacity;
 };
 
+static bool is_of(const struct trend_key *a, const struct trend_key *b)
+{
+    return a->unit_id == b->unit_id && a->state == b->state && a->work_id == b->work_id &&
+           a->profiler_time == b->profiler_time;
+}
+
 /* Rows come run by run in one order: the wanted one mostly stands right after the last. */
 static struct remade *find_remade(struct remade_days *days, const struct trend_key *key, size_t *hint)
 {
     for (size_t i = 0; i < days->count; i++) {
         size_t at = (*hint + i) % days->count;
 
-        if (days->items[at].key.unit_id == key->unit_id && days->items[at].key.state == key->state) {
+        if (is_of(&days->items[at].key, key)) {
             *hint = at + 1;
             return &days->items[at];
         }
@@ -56,6 +62,8 @@ static int take_source(struct remade_days *days, struct stmt *stmt, struct trend
     struct remade *remade;
 
     key.unit_id = sqlite3_column_int64(stmt->handle, 2);
+    key.work_id = sqlite3_column_int64(stmt->handle, 8);
+    key.profiler_time = sqlite3_column_int(stmt->handle, 9) != 0;
     if (store_state_from_name((const char *)sqlite3_column_text(stmt->handle, 3), &key.state) < 0)
         return rl_fail(err, RL_E_STORE_CORRUPT, "database", "a run's row has an unknown state");
     remade = find_remade(days, &key, hint);

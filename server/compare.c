@@ -60,7 +60,7 @@ static void unknown_numbers(struct compare_judged *judged, const char *why)
 }
 
 /* Missing sides, and the numbers that do not need a verdict. True when there is something to judge. */
-static bool begin(struct compare_judged *ret, size_t base_n, size_t head_n)
+static bool begin(struct compare_judged *ret, size_t base_n, size_t head_n, bool apart)
 {
     ret->base_n = base_n;
     ret->head_n = head_n;
@@ -70,6 +70,10 @@ static bool begin(struct compare_judged *ret, size_t base_n, size_t head_n)
                    : base_n > 0             ? COMPARE_MISSING_HEAD
                    : head_n > 0             ? COMPARE_MISSING_BASE
                                             : COMPARE_NONE;
+    if (apart && ret->verdict == COMPARE_AMBIGUOUS) {
+        ret->verdict = COMPARE_NOT_COMPARABLE;
+        unknown_numbers(ret, "the sides are not comparable here");
+    }
     return ret->verdict == COMPARE_AMBIGUOUS;
 }
 
@@ -93,7 +97,7 @@ static void judge_time(const struct subject *subject, bool ceiling, struct compa
     double turn = ceiling ? -1 : 1; /* a ceiling's value is the reciprocal of its time */
     put_middles(ret, from_logs(middle_of(base->log_time, base->n, base->time_why), ceiling),
                 from_logs(middle_of(head->log_time, head->n, head->time_why), ceiling));
-    if (!begin(ret, base->n, head->n))
+    if (!begin(ret, base->n, head->n, subject->time_apart))
         return;
     take_item(ret, item);
     ret->ratio = rl_known(exp(turn * item->shift));
@@ -137,7 +141,7 @@ static void judge_bytes(const struct subject *subject, struct compare_judged *re
     const struct stats_item *item = &subject->bytes;
     put_middles(ret, middle_of(base->bytes, base->bytes_n, base->bytes_why),
                 middle_of(head->bytes, head->bytes_n, head->bytes_why));
-    if (!begin(ret, base->bytes_n, head->bytes_n))
+    if (!begin(ret, base->bytes_n, head->bytes_n, subject->bytes_apart))
         return;
     take_item(ret, item);
     double of = ret->base.value;
@@ -173,7 +177,7 @@ static int judge_family(struct gathered *all, bool bytes, struct rl_arena *arena
         item->head = bytes ? subject->head.bytes : subject->head.log_time;
         item->base_n = bytes ? subject->base.bytes_n : subject->base.n;
         item->head_n = bytes ? subject->head.bytes_n : subject->head.n;
-        if (item->base_n == 0 || item->head_n == 0)
+        if (item->base_n == 0 || item->head_n == 0 || (bytes ? subject->bytes_apart : subject->time_apart))
             continue;
         items[count] = *item;
         of[count++] = item;
@@ -186,14 +190,15 @@ static int judge_family(struct gathered *all, bool bytes, struct rl_arena *arena
 
 static int judge_all(struct gathered *all, const struct compare_history *history, struct rl_arena *arena)
 {
-    if (history != NULL && compare_use_history(all, history, arena) != 0)
-        return -1;
     for (size_t i = 0; i < all->count; i++) {
         struct subject *subject = &all->items[i];
-        compare_part_singles(subject);
+        if (compare_part(subject, all->ceilings, arena) != 0)
+            return -1;
         if (!all->ceilings)
             subject->floor_bytes = byte_floor(&subject->base, &subject->head);
     }
+    if (history != NULL && compare_use_history(all, history, arena) != 0)
+        return -1;
     if (judge_family(all, false, arena) != 0)
         return -1;
     return all->ceilings ? 0 : judge_family(all, true, arena);
@@ -212,7 +217,10 @@ static int fill_ceilings(const struct gathered *all, struct compare_result *resu
         ceiling->name = all->items[i].name;
         ceiling->state = all->items[i].state;
         judge_time(&all->items[i], true, &ceiling->value);
-        ceiling->value.sentence = compare_time_words(&all->items[i], &ceiling->value, true, result->arena);
+        ceiling->notes = all->items[i].notes;
+        ceiling->value.sentence = compare_with_left_out(
+            compare_time_words(&all->items[i], &ceiling->value, true, result->arena), &ceiling->notes, "time",
+            result->arena);
         if (ceiling->value.sentence == NULL)
             return -1;
     }
@@ -232,8 +240,11 @@ static int fill_rows(const struct gathered *all, struct compare_result *result)
         row->state = subject->state;
         judge_time(subject, false, &row->time);
         judge_bytes(subject, &row->bytes);
-        row->time.sentence = compare_time_words(subject, &row->time, false, result->arena);
-        row->bytes.sentence = compare_bytes_words(subject, &row->bytes, result->arena);
+        row->notes = subject->notes;
+        row->time.sentence = compare_with_left_out(compare_time_words(subject, &row->time, false, result->arena),
+                                                   &row->notes, "time", result->arena);
+        row->bytes.sentence = compare_with_left_out(compare_bytes_words(subject, &row->bytes, result->arena),
+                                                    &row->notes, "bytes", result->arena);
         if (row->time.sentence == NULL || row->bytes.sentence == NULL)
             return -1;
         result->time_counts[row->time.verdict]++;
@@ -249,6 +260,7 @@ static int rank_of(const struct compare_row *row)
     case COMPARE_SLOWER:
         return machine ? 1 : 0;
     case COMPARE_MISSING_HEAD:
+    case COMPARE_NOT_COMPARABLE:
         return 3;
     case COMPARE_AMBIGUOUS:
         return row->bytes.verdict == COMPARE_MORE ? 2 : 4;
@@ -285,7 +297,7 @@ static int regressions_first(const void *a, const void *b)
 /* Whether this row leaves open that head is slower by 1 percent or more. */
 static bool leaves_open(const struct compare_row *row)
 {
-    if (row->time.verdict == COMPARE_MISSING_HEAD)
+    if (row->time.verdict == COMPARE_MISSING_HEAD || row->time.verdict == COMPARE_NOT_COMPARABLE)
         return true;
     if (row->time.verdict != COMPARE_AMBIGUOUS)
         return false;
@@ -329,7 +341,8 @@ static int judge_sides(const struct chosen *base, const struct chosen *head, con
         compare_gather(&ceilings, base, head, result->arena, err) != 0)
         return -1;
     if (judge_all(&rows, history, result->arena) != 0 || judge_all(&ceilings, history, result->arena) != 0 ||
-        fill_rows(&rows, result) != 0 || fill_ceilings(&ceilings, result) != 0 || compare_find_machine(result) != 0)
+        fill_rows(&rows, result) != 0 || fill_ceilings(&ceilings, result) != 0 ||
+        compare_work_warnings(&rows, &ceilings, result) != 0 || compare_find_machine(result) != 0)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory to compare the runs.");
     for (size_t i = 0; i < rows.count; i++)
         if (compare_find_cause(&rows.items[i], &result->rows[i], &result->machine, result->arena) != 0)

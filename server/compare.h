@@ -10,10 +10,20 @@
  * refused one is not, since its results are wrong.
  *
  * ROWS. A row that mixes the states (RL_MIXED) is never judged, and a time that was derived from bytes (time_derived)
- * is none. Bytes of single launches (single_launch) are not held against those of a loop: where a row has both, the
- * single ones are left out, and the row's reason says so. Bytes are those within the launch, so that a cold row without
- * settled ones (unsettled) is judged as any other. Whatever flag says that a draw is less than usual is a warning with
- * the number of draws; so are runs that were timed without counters.
+ * is none. Bytes of single launches (single_launch) are not held against those of a loop, nor bytes that are a rate
+ * times a duration (bytes_derived) against counted ones, nor a profiler's durations (profiler_time) against times of
+ * events: where a row has both, the former are left out, and the row says so; where one side has only the one kind and
+ * the other only the other, times and derived bytes are not_comparable (single launches: missing). Bytes are those
+ * within the launch, so that a cold row without settled ones (unsettled) is judged as any other. Whatever flag says
+ * that a draw is less than usual is a warning with the number of draws; so are runs that were timed without counters.
+ *
+ * WORK. One name may be other work: a row of another size is no slower. The work of a row is flop, asked bytes and dims,
+ * of a ceiling the bytes or flop of a launch; it is another when a member differs that both know. A side's is that of
+ * its newest run that has the row, with what its other runs add; draws of other work are left out of the side, named or
+ * not, and the row says so. Other work on the two sides: the row is not_comparable, naming the members. Another grid,
+ * block or function, or another shape of a ceiling, with equal work is judged, with the warning launch_differs. A member
+ * that is known on one side only, or work of which nothing is known on both, is no difference but the warning `work`.
+ * What is not comparable belongs to no family and to no machine; it leaves open whether head is slower.
  *
  * IDENTITY. device, suite, sizes, method_version, ecc, mig, power_limit_w. One that differs makes the sides not
  * comparable and is named; so does one that is known on one side only, since it cannot be shown to be equal. Unknown on
@@ -72,6 +82,15 @@
 
 /* ---- what goes in; everything is borrowed until compare_free ---- */
 
+/* How much work a launch is; see WORK. */
+struct compare_work {
+    struct rl_count flop, ask_bytes;
+    const char *dims; /* NULL: unknown */
+};
+struct compare_launch { /* NULL: unknown */
+    const char *grid, *block, *function;
+    const char *shape; /* of ceilings */
+};
 struct compare_draw { /* one row of one run in one state */
     const char *kernel;
     enum rl_state state;
@@ -83,6 +102,8 @@ struct compare_draw { /* one row of one run in one state */
     struct rl_real ask_bytes;
     const char *bound; /* "memory", "compute", "latency"; NULL: unknown */
     unsigned flags;    /* enum compare_flag */
+    struct compare_work work;
+    struct compare_launch launch;
 };
 enum compare_flag {                        /* the row's own flags, by name; others change nothing here */
                     COMPARE_THROTTLED = 1, /* its time is left out of a side that a query gave */
@@ -92,6 +113,8 @@ enum compare_flag {                        /* the row's own flags, by name; othe
                     COMPARE_SINGLE_LAUNCH = 16,
                     COMPARE_LAUNCHES_DIFFER = 32,
                     COMPARE_TIME_DERIVED = 64,
+                    COMPARE_PROFILER_TIME = 128,
+                    COMPARE_BYTES_DERIVED = 256,
 };
 
 struct compare_ceiling_draw {
@@ -99,6 +122,8 @@ struct compare_ceiling_draw {
     enum rl_state state;
     struct rl_real value; /* byte/s or flop/s */
     unsigned flags;       /* enum compare_flag */
+    struct compare_work work; /* flop or asked bytes */
+    struct compare_launch launch;
 };
 
 struct compare_run {
@@ -119,6 +144,13 @@ struct compare_run {
     size_t ceiling_count;
 };
 
+struct compare_excluded { /* runs of a side's driver that the question's filters exclude */
+    int64_t runs;
+    bool at_least;       /* not all were counted */
+    const char *filters; /* "suite, sizes" */
+    const char *ask;     /* what to ask for instead; NULL: nothing takes them */
+    const char *sentence;
+};
 struct compare_side {
     const char *label; /* as asked: "run:7", "driver:580.159.04" */
     bool named;        /* runs were named one by one */
@@ -126,6 +158,8 @@ struct compare_side {
     size_t run_count; /* any number in any order: the newest are taken */
     size_t unread;    /* the last so many of them come without their rows, to be named as left out and why: of another
                        * method than the others', or not eligible */
+    const struct compare_excluded *excluded;
+    size_t excluded_count;
 };
 
 /* An eligible run's draw of one row or ceiling on the sides' device, with their identity, the sides' own runs included;
@@ -136,6 +170,8 @@ struct compare_past {
     int64_t group;         /* equal for runs that should be alike: the store's series */
     struct rl_real time_s; /* of a ceiling: 1 / value */
     struct rl_real dram_bytes;
+    unsigned flags;                  /* enum compare_flag */
+    const struct compare_work *work; /* NULL: nothing is known of it */
 };
 struct compare_history {
     const struct compare_past *draws;
@@ -154,6 +190,7 @@ enum compare_verdict {
     COMPARE_AMBIGUOUS,
     COMPARE_MISSING_BASE,
     COMPARE_MISSING_HEAD,
+    COMPARE_NOT_COMPARABLE, /* of other work, or values of another kind */
     COMPARE_VERDICT_COUNT
 };
 enum compare_cause {
@@ -187,6 +224,25 @@ struct compare_judged { /* one quantity of a row, or a ceiling */
     const char *sentence;       /* a name over 159 bytes is shortened in it */
 };
 
+struct compare_note { /* a field that stands in the way, or a warning */
+    const char *field, *base, *head;
+    const char *sentence;
+};
+struct compare_dropped { /* draws of a row that were left out */
+    bool head;           /* of that side */
+    const char *of;      /* "row", "time", "bytes" */
+    size_t draws;
+    const char *reason;
+};
+#define COMPARE_ROW_NOTES   5 /* flop, ask_bytes, dims, profiler_time, bytes_derived */
+#define COMPARE_ROW_DROPPED 8 /* a side: of other work, profiler times, single and derived bytes */
+struct compare_notes { /* beside a row's or a ceiling's verdicts */
+    struct compare_note not_comparable[COMPARE_ROW_NOTES];
+    size_t not_comparable_count;
+    struct compare_dropped left_out[COMPARE_ROW_DROPPED];
+    size_t left_out_count;
+};
+
 struct compare_row {
     const char *kernel;
     enum rl_state state;
@@ -197,12 +253,14 @@ struct compare_row {
     struct rl_real sm_hz_ratio, memory_hz_ratio, cycles_ratio;
     /* Share of the change of time that the cause explains, and the lower end of its interval; unknown without one. */
     struct rl_real explained, explained_low;
+    struct compare_notes notes;
 };
 
 struct compare_ceiling {
     const char *name;
     enum rl_state state;
     struct compare_judged value;
+    struct compare_notes notes;
 };
 
 struct compare_machine {
@@ -213,10 +271,6 @@ struct compare_machine {
     const char *sentence;
 };
 
-struct compare_note { /* a field that stands in the way, or a warning */
-    const char *field, *base, *head;
-    const char *sentence;
-};
 struct compare_left_out {
     const char *id, *why;
 };
@@ -227,6 +281,8 @@ struct compare_used { /* one side as it was judged, newest run first */
     size_t older; /* eligible runs beyond the newest COMPARE_RUNS_MAX */
     struct compare_left_out *left_out;
     size_t left_out_count;
+    const struct compare_excluded *excluded;
+    size_t excluded_count;
     size_t draws;       /* of its runs, warm or cold: 0 leaves nothing to judge */
     const char *driver; /* versions, newest first, joined by ", " */
     const char *source; /* measured, replayed, imported: likewise; NULL: no run */
@@ -260,7 +316,7 @@ bool compare_wants_history(const struct compare_side *base, const struct compare
 /* NULL when a query may take this run, else why not. */
 const char *compare_not_eligible(const struct compare_run *run);
 
-const char *compare_verdict_name(enum compare_verdict verdict); /* "same" … "missing_head"; NULL for COMPARE_NONE */
+const char *compare_verdict_name(enum compare_verdict verdict); /* "same" … "not_comparable"; NULL for COMPARE_NONE */
 const char *compare_cause_name(enum compare_cause cause); /* "clock" … "none_found"; NULL for COMPARE_CAUSE_NONE */
 const char *compare_outcome_name(enum compare_outcome outcome); /* "slower", "not_slower", "undecided" */
 

@@ -38,7 +38,7 @@ static enum compare_verdict of_ceilings(const struct compare_result *result, siz
     size_t count = 0;
     for (size_t i = 0; i < result->ceiling_count; i++) {
         const struct compare_ceiling *ceiling = &result->ceilings[i];
-        if (!compare_is_primary(ceiling->name))
+        if (!compare_is_primary(ceiling->name) || ceiling->value.verdict == COMPARE_NOT_COMPARABLE)
             continue;
         if (count++ > 0 && ceiling->value.verdict != verdict)
             return COMPARE_NONE;

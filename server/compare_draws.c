@@ -39,17 +39,33 @@ static enum rl_source source_of(const char *name)
 static unsigned flags_of(const struct store_draw_row *row)
 {
     static const struct {
-        unsigned stored, flag;
+        uint64_t stored;
+        unsigned flag;
     } flags[] = {
         {STORE_ROW_THROTTLED, COMPARE_THROTTLED},         {STORE_ROW_CLOCK_MOVED, COMPARE_CLOCK_MOVED},
         {STORE_ROW_NOT_STEADY, COMPARE_NOT_STEADY},       {STORE_ROW_UNSETTLED, COMPARE_UNSETTLED},
         {STORE_ROW_SINGLE_LAUNCH, COMPARE_SINGLE_LAUNCH}, {STORE_ROW_LAUNCHES_DIFFER, COMPARE_LAUNCHES_DIFFER},
-        {STORE_ROW_TIME_DERIVED, COMPARE_TIME_DERIVED},
+        {STORE_ROW_TIME_DERIVED, COMPARE_TIME_DERIVED},   {STORE_ROW_PROFILER_TIME, COMPARE_PROFILER_TIME},
+        {STORE_ROW_BYTES_DERIVED, COMPARE_BYTES_DERIVED},
     };
     unsigned ret = 0;
     for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
         ret |= row->flags & flags[i].stored ? flags[i].flag : 0;
     return ret;
+}
+
+static struct compare_work work_of(const struct store_draw_row *row)
+{
+    const struct store_work *work = &row->work;
+    return (struct compare_work){{work->flop, work->flop < 0 ? not_there : NULL},
+                                 {work->ask_bytes, work->ask_bytes < 0 ? not_there : NULL},
+                                 work->dims};
+}
+
+static struct compare_launch launch_of(const struct store_draw_row *row)
+{
+    const struct store_launch *launch = &row->launch;
+    return (struct compare_launch){launch->grid, launch->block, launch->function, launch->shape};
 }
 
 static void put_row(const struct store_draw *draw, const struct store_draw_row *row, struct compare_draw *ret)
@@ -67,6 +83,8 @@ static void put_row(const struct store_draw *draw, const struct store_draw_row *
         .ask_bytes = row->ask_bytes >= 0 ? rl_known((double)row->ask_bytes) : rl_unknown(not_there),
         .bound = row->bound,
         .flags = flags_of(row),
+        .work = work_of(row),
+        .launch = launch_of(row),
     };
 }
 
@@ -82,7 +100,8 @@ static int put_rows(const struct store_draw *draw, struct rl_arena *arena, struc
         const struct store_draw_row *row = &draw->rows[i];
         if (row->ceiling)
             ceilings[ret->ceiling_count++] =
-                (struct compare_ceiling_draw){row->unit, row->state, real_of(row->value), flags_of(row)};
+                (struct compare_ceiling_draw){row->unit,     row->state,    real_of(row->value),
+                                              flags_of(row), work_of(row), launch_of(row)};
         else
             put_row(draw, row, &rows[ret->draw_count++]);
     }
@@ -114,6 +133,35 @@ static int put_run(const struct store_draw *draw, struct rl_arena *arena, struct
     return ret->id ? put_rows(draw, arena, ret) : -1;
 }
 
+/* What of a driver's runs the question does not take. */
+static int put_excluded(struct store *store, const struct store_side *asked, struct compare_loaded *loaded,
+                        struct rl_err *err)
+{
+    struct store_excluded_query query = {.device = asked->device,
+                                         .driver = asked->driver,
+                                         .cuda = asked->cuda,
+                                         .suite = asked->suite ? asked->suite : "verify",
+                                         .sizes = asked->sizes,
+                                         .source = asked->source,
+                                         .cuda_in_side = true,
+                                         .without_outcomes = true};
+    struct store_excluded *found;
+    size_t count;
+    if (asked->runs)
+        return 0;
+    if (store_excluded_find(store, &query, loaded->arena, &found, &count, err))
+        return -1;
+    struct compare_excluded *excluded = rl_arena_array(loaded->arena, count + 1, sizeof(*excluded));
+    if (!excluded)
+        return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for the runs of a comparison");
+    for (size_t i = 0; i < count; i++)
+        excluded[i] = (struct compare_excluded){found[i].runs, found[i].at_least, found[i].filters, found[i].ask,
+                                                found[i].sentence};
+    loaded->side.excluded = excluded;
+    loaded->side.excluded_count = count;
+    return 0;
+}
+
 int compare_load(struct store *store, const struct store_side *asked, const char *label, struct compare_loaded *ret,
                  struct rl_err *err)
 {
@@ -134,6 +182,10 @@ int compare_load(struct store *store, const struct store_side *asked, const char
     loaded.side.runs = runs;
     loaded.side.run_count = all;
     loaded.side.unread = loaded.draws.left_out_count;
+    if (put_excluded(store, asked, &loaded, err)) {
+        compare_unload(&loaded);
+        return -1;
+    }
     *ret = loaded;
     return 0;
 }
@@ -182,6 +234,9 @@ static struct compare_past *past_of(const struct store_draws *draws, const struc
     for (size_t i = 0; i < draws->count; i++)
         most += draws->draws[i].row_count;
     struct compare_past *past = arena ? rl_arena_array(arena, most, sizeof(*past)) : NULL;
+    struct compare_work *works = past ? rl_arena_array(arena, most, sizeof(*works)) : NULL;
+    if (!works)
+        return NULL;
     for (size_t i = 0; past && i < draws->count; i++) {
         const struct store_draw *draw = &draws->draws[i];
         int64_t group = group_of(draws, i);
@@ -189,9 +244,12 @@ static struct compare_past *past_of(const struct store_draws *draws, const struc
             const struct store_draw_row *row = &draw->rows[k];
             if (row->flags & STORE_ROW_TIME_DERIVED)
                 continue;
-            past[count++] = (struct compare_past){
+            works[count] = work_of(row);
+            past[count] = (struct compare_past){
                 row->unit, row->state, group,
-                real_of(row->ceiling ? row->value > 0 ? 1 / row->value : NAN : row->time_s), real_of(row->dram_bytes)};
+                real_of(row->ceiling ? row->value > 0 ? 1 / row->value : NAN : row->time_s), real_of(row->dram_bytes),
+                flags_of(row), &works[count]};
+            count++;
         }
     }
     *ret_count = count;

@@ -5,7 +5,7 @@
 
 #include "server/compare_internal.h"
 
-#define SHOWN 3 /* rows that a warning names */
+#define SHOWN (sizeof((struct compare_named *)0)->rows / sizeof((struct compare_named *)0)->rows[0])
 
 struct kind {
     unsigned flag; /* 0: rows that mix the states */
@@ -24,18 +24,30 @@ static const struct kind kinds[] = {
      "the driver lowered the clocks; such times are judged only in runs that were named one by one"},
     {COMPARE_CLOCK_MOVED, "clock_moved", "the SM clock moved while the row was timed"},
     {COMPARE_NOT_STEADY, "not_steady", "bytes per launch had not become steady"},
+    {COMPARE_PROFILER_TIME, "profiler_time",
+     "no time was given but a profiler's durations, at the clocks that it sets; they are held against their like alone"},
+    {COMPARE_BYTES_DERIVED, "bytes_derived",
+     "their DRAM bytes are a rate times a duration, not a count; they are held against their like alone"},
 };
 _Static_assert(sizeof kinds / sizeof kinds[0] < COMPARE_FLAG_WARNINGS, "and one of counters");
 
 struct found { /* the runs' rows of one kind */
     size_t count[2];
-    struct {
-        const char *name;
-        enum rl_state state;
-    } rows[SHOWN];
-    size_t shown;
-    bool more;
+    struct compare_named named;
 };
+
+void compare_name(struct compare_named *named, const char *name, enum rl_state state)
+{
+    for (size_t i = 0; i < named->shown; i++)
+        if (named->rows[i].state == state && strcmp(named->rows[i].name, name) == 0)
+            return;
+    if (named->shown == SHOWN) {
+        named->more = true;
+        return;
+    }
+    named->rows[named->shown].name = name;
+    named->rows[named->shown++].state = state;
+}
 
 static void find(const struct kind *kind, const char *name, enum rl_state state, unsigned flags, size_t side,
                  struct found *found)
@@ -44,26 +56,18 @@ static void find(const struct kind *kind, const char *name, enum rl_state state,
     if (kind->flag == 0 ? !mixed : mixed || (flags & kind->flag) == 0)
         return;
     found->count[side]++;
-    for (size_t i = 0; i < found->shown; i++)
-        if (found->rows[i].state == state && strcmp(found->rows[i].name, name) == 0)
-            return;
-    if (found->shown == SHOWN) {
-        found->more = true;
-        return;
-    }
-    found->rows[found->shown].name = name;
-    found->rows[found->shown++].state = state;
+    compare_name(&found->named, name, state);
 }
 
 /* "vector_add warm, transpose_naive warm and others" */
-static const char *rows_words(const struct found *found, struct rl_arena *arena)
+const char *compare_named_words(const struct compare_named *named, struct rl_arena *arena)
 {
     const char *text = "";
     char name[COMPARE_NAME_SHOWN];
-    for (size_t i = 0; text != NULL && i < found->shown; i++)
+    for (size_t i = 0; text != NULL && i < named->shown; i++)
         text = rl_arena_printf(arena, "%s%s%s %s", text, i > 0 ? ", " : "",
-                               compare_short_name(found->rows[i].name, name), rl_state_name(found->rows[i].state));
-    return text != NULL && found->more ? rl_arena_printf(arena, "%s and others", text) : text;
+                               compare_short_name(named->rows[i].name, name), rl_state_name(named->rows[i].state));
+    return text != NULL && named->more ? rl_arena_printf(arena, "%s and others", text) : text;
 }
 
 /* "3 rows of base's runs and 10 of head's are"; a side that has none is not said */
@@ -80,7 +84,7 @@ static const char *sides_words(const size_t count[2], struct rl_arena *arena)
 static int warn(const struct kind *kind, const struct found *found, struct compare_result *result)
 {
     struct rl_arena *arena = result->arena;
-    const char *rows = rows_words(found, arena), *sides = sides_words(found->count, arena);
+    const char *rows = compare_named_words(&found->named, arena), *sides = sides_words(found->count, arena);
     if (rows == NULL || sides == NULL)
         return -1;
     return compare_say(result->warnings, &result->warning_count, kind->name,
@@ -133,7 +137,7 @@ int compare_flag_warnings(const struct chosen *base, const struct chosen *head, 
 {
     const struct chosen *const sides[2] = {base, head};
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
-        struct found found = {.shown = 0};
+        struct found found = {.count = {0, 0}};
         for (size_t s = 0; s < 2; s++)
             for (size_t i = 0; i < sides[s]->count; i++) {
                 const struct compare_run *run = sides[s]->runs[i];
@@ -146,35 +150,4 @@ int compare_flag_warnings(const struct chosen *base, const struct chosen *head, 
             return -1;
     }
     return warn_of_counters(sides, result);
-}
-
-static size_t count_singles(const struct draws *draws)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < draws->bytes_n; i++)
-        count += draws->single[i];
-    return count;
-}
-
-static void drop_singles(struct draws *draws)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < draws->bytes_n; i++)
-        if (!draws->single[i])
-            draws->bytes[kept++] = draws->bytes[i];
-    draws->bytes_n = kept;
-    if (kept == 0)
-        draws->bytes_why = "they are of single launches, and those of the other side of a loop";
-}
-
-void compare_part_singles(struct subject *subject)
-{
-    size_t base = count_singles(&subject->base), head = count_singles(&subject->head);
-    size_t all = subject->base.bytes_n + subject->head.bytes_n;
-    if (base + head == 0 || base + head == all)
-        return;
-    if (base > 0)
-        drop_singles(&subject->base);
-    if (head > 0)
-        drop_singles(&subject->head);
 }

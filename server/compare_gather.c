@@ -70,10 +70,10 @@ static void add_time(struct draws *draws, const struct rl_real *time, const stru
     }
 }
 
-static void add_bytes(struct draws *draws, const struct rl_real *bytes, bool single)
+static void add_bytes(struct draws *draws, const struct rl_real *bytes, unsigned flags)
 {
     if (rl_is_known(*bytes) && isfinite(bytes->value) && bytes->value >= 0) {
-        draws->single[draws->bytes_n] = single;
+        draws->bytes_flags[draws->bytes_n] = flags;
         draws->bytes[draws->bytes_n++] = bytes->value;
     } else if (draws->bytes_why == NULL) {
         draws->bytes_why = bytes->why != NULL ? bytes->why : "it is negative or not finite";
@@ -107,23 +107,37 @@ static int find_rows(struct gathered *all, const struct compare_run *run, uint32
     return 0;
 }
 
-static void add_run(struct gathered *all, const struct compare_run *run, const uint32_t *of, bool named, bool head)
+/* Of runs that come newest first. -1 when memory ran out. */
+static int add_run(struct gathered *all, const struct compare_run *run, const uint32_t *of, bool named, bool head,
+                   struct rl_arena *arena)
 {
     for (size_t i = 0; !all->ceilings && i < run->draw_count; i++) {
         const struct compare_draw *draw = &run->draws[i];
         if (draw->state >= RL_STATE_COUNT)
             continue;
         struct draws *draws = head ? &all->items[of[i]].head : &all->items[of[i]].base;
+        int taken = compare_take_work(draws, run, &draw->work, &draw->launch, arena);
+        if (taken < 0)
+            return -1;
+        if (taken == 0)
+            continue;
         struct rl_real time = time_of(draw, named);
         add_time(draws, &time, draw, NULL);
-        add_bytes(draws, &draw->dram_bytes, (draw->flags & COMPARE_SINGLE_LAUNCH) != 0);
+        add_bytes(draws, &draw->dram_bytes, draw->flags);
     }
     for (size_t i = 0; all->ceilings && i < run->ceiling_count; i++) {
-        struct rl_real time = run->ceilings[i].value;
+        const struct compare_ceiling_draw *ceiling = &run->ceilings[i];
+        struct draws *draws = head ? &all->items[of[i]].head : &all->items[of[i]].base;
+        int taken = compare_take_work(draws, run, &ceiling->work, &ceiling->launch, arena);
+        if (taken < 0)
+            return -1;
+        struct rl_real time = ceiling->value;
         if (compare_is_positive(&time))
             time.value = 1 / time.value;
-        add_time(head ? &all->items[of[i]].head : &all->items[of[i]].base, &time, NULL, NULL);
+        if (taken > 0)
+            add_time(draws, &time, NULL, NULL);
     }
+    return 0;
 }
 
 static int too_many(const struct gathered *all, struct rl_err *err)
@@ -162,7 +176,8 @@ int compare_gather(struct gathered *all, const struct chosen *base, const struct
     at = 0;
     for (size_t s = 0; s < 2; s++)
         for (size_t i = 0; i < sides[s]->count; at += count_of(all, sides[s]->runs[i++]))
-            add_run(all, sides[s]->runs[i], of + at, sides[s]->named, s == 1);
+            if (add_run(all, sides[s]->runs[i], of + at, sides[s]->named, s == 1, arena) != 0)
+                return rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory to compare %zu rows.", all->count);
     return 0;
 }
 
@@ -172,15 +187,34 @@ struct pasts {                      /* the draws of each row, as lists of indice
     uint32_t *first, *last, *after; /* of a row; of a row; of a draw */
 };
 
+/* What makes a draw of history one of another kind than the row's. */
+static unsigned kind_of(const struct draws *side, bool bytes)
+{
+    unsigned flags = bytes ? (side->bytes_n > 0 ? side->bytes_flags[0] : 0)
+                           : (side->n > 0 && side->draw[0] != NULL ? side->draw[0]->flags : 0);
+    return flags & (bytes ? COMPARE_BYTES_DERIVED : COMPARE_PROFILER_TIME);
+}
+
+static bool is_like(const struct subject *subject, const struct compare_past *past, unsigned kind, bool bytes)
+{
+    if ((past->flags & (bytes ? COMPARE_BYTES_DERIVED : COMPARE_PROFILER_TIME)) != kind)
+        return false;
+    return past->work == NULL || ((subject->base.model == NULL || !compare_is_other_work(past->work, &subject->base.work)) &&
+                                  (subject->head.model == NULL || !compare_is_other_work(past->work, &subject->head.work)));
+}
+
 static void spread_of(struct subject *subject, const struct compare_history *history, const struct pasts *pasts,
                       uint32_t first, bool bytes)
 {
     double values[COMPARE_HISTORY_MAX];
     int64_t groups[COMPARE_HISTORY_MAX];
     size_t n = 0;
+    unsigned kind = kind_of(subject->base.n > 0 ? &subject->base : &subject->head, bytes);
     for (uint32_t at = first; at != 0 && n < COMPARE_HISTORY_MAX; at = pasts->after[at - 1]) {
         const struct compare_past *past = &history->draws[at - 1];
         const struct rl_real *value = bytes ? &past->dram_bytes : &past->time_s;
+        if (!is_like(subject, past, kind, bytes))
+            continue;
         if (bytes ? !rl_is_known(*value) || !isfinite(value->value) : !compare_is_positive(value))
             continue;
         values[n] = bytes ? value->value : log(value->value);

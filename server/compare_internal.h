@@ -19,9 +19,15 @@ struct draws {
     const struct compare_draw *draw[COMPARE_RUNS_MAX]; /* of that time; NULL for a ceiling */
     size_t n;
     double bytes[COMPARE_RUNS_MAX];
-    bool single[COMPARE_RUNS_MAX]; /* these bytes are of single launches */
+    unsigned bytes_flags[COMPARE_RUNS_MAX]; /* of the draw that has them: enum compare_flag */
     size_t bytes_n;
     const char *time_why, *bytes_why; /* the newest run's reason when there is none */
+    const struct compare_run *model;  /* the newest run that has the row; NULL: none has */
+    struct compare_work work;         /* its work, with what the others know beside it */
+    struct compare_launch launch;     /* likewise, the newest known */
+    bool launch_differs;              /* among its own runs */
+    size_t other_work;                /* draws that are left out */
+    const char *other_why;            /* the newest of them */
 };
 
 struct subject { /* a row or a ceiling while it is judged */
@@ -31,6 +37,8 @@ struct subject { /* a row or a ceiling while it is judged */
     struct stats_item time, bytes;
     double floor_bytes;
     size_t past_times, past_bytes; /* draws that history has */
+    bool time_apart, bytes_apart;  /* not comparable: notes say why */
+    struct compare_notes notes;
 };
 
 /* ---- compare_sides.c ---- */
@@ -62,11 +70,36 @@ static inline bool compare_is_positive(const struct rl_real *value)
 }
 
 /* ---- compare_flags.c ---- */
-#define COMPARE_FLAG_WARNINGS 9 /* at most so many */
+#define COMPARE_FLAG_WARNINGS 11 /* at most so many */
 /* Warnings of flagged draws and of runs without counters; result->warnings has room. -1 when memory ran out. */
 int compare_flag_warnings(const struct chosen *base, const struct chosen *head, struct compare_result *result);
-/* A row that holds bytes of single launches beside bytes of loops loses the former. */
-void compare_part_singles(struct subject *subject);
+/* "1 row (vector_add warm) is", "5 rows (vector_add warm, … and others) are": at most three are named. */
+struct compare_named {
+    struct {
+        const char *name;
+        enum rl_state state;
+    } rows[3];
+    size_t shown;
+    bool more;
+};
+void compare_name(struct compare_named *named, const char *name, enum rl_state state);
+const char *compare_named_words(const struct compare_named *named, struct rl_arena *arena);
+
+/* ---- compare_work.c ---- */
+/* Takes a run's draw into a side unless it is of other work than the side's newest: then counts it as left out. Runs
+ * come newest first. 1 taken, 0 not, -1 when memory ran out. */
+int compare_take_work(struct draws *side, const struct compare_run *run, const struct compare_work *work,
+                      const struct compare_launch *launch, struct rl_arena *arena);
+bool compare_is_other_work(const struct compare_work *a, const struct compare_work *b);
+/* Parts draws whose values are of two kinds, and notes what is left out and what is not comparable. -1 when memory ran
+ * out. */
+int compare_part(struct subject *subject, bool ceiling, struct rl_arena *arena);
+/* The warnings launch_differs and work; result->warnings has room for COMPARE_WORK_WARNINGS. -1 when memory ran out. */
+#define COMPARE_WORK_WARNINGS 2
+int compare_work_warnings(const struct gathered *rows, const struct gathered *ceilings, struct compare_result *result);
+/* The sentence with what was left out of the row behind it; of: "time", "bytes". */
+const char *compare_with_left_out(const char *sentence, const struct compare_notes *notes, const char *of,
+                                  struct rl_arena *arena);
 
 /* ---- compare_cause.c ---- */
 void compare_no_machine(const char *why, struct compare_machine *ret);
@@ -101,6 +134,8 @@ const char *compare_cause_words(const struct compare_row *row, const struct comp
 const char *compare_machine_words(const struct compare_machine *machine, struct rl_arena *arena);
 /* A side as a query names it: "driver 580.159.04, CUDA 13.0" of "driver:580.159.04,cuda:13.0". */
 const char *compare_label_words(const char *label, struct rl_arena *arena);
+/* "No run of driver 1.0 counts: 8 runs are of suite import: ask with suite=import." */
+const char *compare_empty_words(const struct compare_used *used, struct rl_arena *arena);
 const char *compare_answer_words(const struct compare_result *result);
 
 #endif

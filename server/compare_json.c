@@ -97,6 +97,31 @@ static json_t *note_json(const void *items, size_t index)
                      note->sentence);
 }
 
+static json_t *excluded_json(const void *items, size_t index)
+{
+    const struct compare_excluded *excluded = (const struct compare_excluded *)items + index;
+    struct object object = object_new();
+    put(&object, "runs", json_integer(excluded->runs));
+    put(&object, "at_least", json_boolean(excluded->at_least));
+    put(&object, "filters", json_string(excluded->filters));
+    put_text(&object, "ask", excluded->ask, "no parameter of this question takes them");
+    put(&object, "sentence", json_string(excluded->sentence));
+    return object_end(&object);
+}
+
+static json_t *dropped_json(const void *items, size_t index)
+{
+    const struct compare_dropped *dropped = (const struct compare_dropped *)items + index;
+    return json_pack("{s:s, s:s, s:I, s:s}", "side", dropped->head ? "head" : "base", "of", dropped->of, "draws",
+                     (json_int_t)dropped->draws, "reason", dropped->reason);
+}
+
+static void put_notes(struct object *object, const struct compare_notes *notes)
+{
+    put(object, "not_comparable", list(notes->not_comparable, notes->not_comparable_count, note_json));
+    put(object, "left_out", list(notes->left_out, notes->left_out_count, dropped_json));
+}
+
 static json_t *side_json(const struct compare_used *side)
 {
     struct object object = object_new();
@@ -106,6 +131,7 @@ static json_t *side_json(const struct compare_used *side)
     put(&object, "runs", list(side->ids, side->id_count, id_json));
     put(&object, "older", json_boolean(side->older > 0));
     put(&object, "left_out", list(side->left_out, side->left_out_count, left_out_json));
+    put(&object, "excluded", list(side->excluded, side->excluded_count, excluded_json));
     return object_end(&object);
 }
 
@@ -171,6 +197,7 @@ static json_t *row_json(const void *items, size_t index)
     put_real(&object, "cycles_ratio", row->cycles_ratio);
     put(&object, "time_s", time_json(&row->time));
     put(&object, "dram_bytes", bytes_json(&row->bytes));
+    put_notes(&object, &row->notes);
     return object_end(&object);
 }
 
@@ -182,6 +209,7 @@ static json_t *ceiling_json(const void *items, size_t index)
     put(&object, "state", json_string(rl_state_name(ceiling->state)));
     put_text(&object, "time_verdict", compare_verdict_name(ceiling->value.verdict), "neither side has a value");
     put(&object, "value", time_json(&ceiling->value));
+    put_notes(&object, &ceiling->notes);
     return object_end(&object);
 }
 

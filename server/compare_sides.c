@@ -220,6 +220,8 @@ int compare_choose(const struct compare_side *side, struct rl_arena *arena, stru
     const struct compare_run **order = rl_arena_array(arena, side->run_count + 1, sizeof(struct compare_run *));
     used->left_out = rl_arena_array(arena, side->run_count + 1, sizeof *used->left_out);
     used->label = side->label;
+    used->excluded = side->excluded;
+    used->excluded_count = side->excluded_count;
     if (order == NULL || used->left_out == NULL)
         return -1;
     ret->count = 0;
@@ -384,16 +386,8 @@ static int check_empty(const struct chosen *side, const struct compare_used *use
 {
     if (side->count > 0)
         return 0;
-    const char *words = compare_label_words(used->label, result->arena), *left_out = "";
-    if (words != NULL && used->left_out_count > 0)
-        left_out = rl_arena_printf(result->arena, ": %zu %s left out", used->left_out_count,
-                                   used->left_out_count == 1 ? "was" : "were");
-    if (words == NULL || left_out == NULL)
-        return -1;
-    return compare_say(
-        result->not_comparable, &result->not_comparable_count, name, result->base.label, result->head.label,
-        rl_arena_printf(result->arena, "No run of %s counts%s. Replayed runs count only with source=replayed or any.",
-                        words, left_out));
+    return compare_say(result->not_comparable, &result->not_comparable_count, name, result->base.label,
+                       result->head.label, compare_empty_words(used, result->arena));
 }
 
 /* The spread of history says how far draws scatter, not that this one is not the odd one out. */
@@ -411,7 +405,7 @@ static int check_few(const struct chosen *side, const char *name, struct compare
 
 int compare_identity(const struct chosen *base, const struct chosen *head, struct compare_result *result)
 {
-    size_t most = COUNT(identity) + COUNT(beside_driver) + 6 + COMPARE_FLAG_WARNINGS + base->count + head->count;
+    size_t most = COUNT(identity) + COUNT(beside_driver) + 6 + COMPARE_FLAG_WARNINGS + COMPARE_WORK_WARNINGS + base->count + head->count;
     result->not_comparable = rl_arena_array(result->arena, most, sizeof *result->not_comparable);
     result->warnings = rl_arena_array(result->arena, most, sizeof *result->warnings);
     if (result->not_comparable == NULL || result->warnings == NULL)

@@ -134,6 +134,17 @@ static const char *missing(const char *what, const struct compare_judged *judged
     return rl_arena_printf(arena, "%s: %s it: %s.", what, side, why);
 }
 
+/* "… is not comparable (1.003 ms in base, 2.003 ms in head). It is other work: …" */
+static const char *apart(const char *what, const char *is, const char *base, const char *head,
+                         const struct compare_notes *notes, const char *skip, struct rl_arena *arena)
+{
+    const char *text = rl_arena_printf(arena, "%s %s not comparable (%s in base, %s in head).", what, is, base, head);
+    for (size_t i = 0; text != NULL && i < notes->not_comparable_count; i++)
+        if (strcmp(notes->not_comparable[i].field, skip) != 0)
+            text = rl_arena_printf(arena, "%s %s", text, notes->not_comparable[i].sentence);
+    return text;
+}
+
 /* ", by a spread from history of …" where that is so, else "" */
 static const char *method(const struct compare_judged *judged, bool relative, struct rl_arena *arena)
 {
@@ -171,11 +182,16 @@ const char *compare_time_words(const struct subject *subject, const struct compa
                         subject->state == RL_WARM ? " warm" : " cold");
     if (what == NULL)
         return NULL;
+    char base[WORD], head[WORD], change[WORD], low[WORD], high[WORD], level[WORD];
+    if (judged->verdict == COMPARE_NOT_COMPARABLE)
+        return apart(what, "is",
+                     ceiling ? rate(base, judged->base.value, subject->name) : seconds(base, judged->base.value),
+                     ceiling ? rate(head, judged->head.value, subject->name) : seconds(head, judged->head.value),
+                     &subject->notes, "bytes_derived", arena);
     if (judged->verdict != COMPARE_AMBIGUOUS && !rl_is_known(judged->low))
         return missing(what, judged, arena);
     if (judged->method == STATS_NONE)
         return unjudged(what, judged, subject->past_times, arena);
-    char base[WORD], head[WORD], change[WORD], low[WORD], high[WORD], level[WORD];
     const char *how = method(judged, true, arena);
     if (how == NULL)
         return NULL;
@@ -214,9 +230,12 @@ const char *compare_bytes_words(const struct subject *subject, const struct comp
         return NULL;
     if (judged->base_n == 0 || judged->head_n == 0)
         return missing(what, judged, arena);
+    char base[WORD], head[WORD], shift[WORD], low[WORD], high[WORD], level[WORD], floor[WORD];
+    if (judged->verdict == COMPARE_NOT_COMPARABLE)
+        return apart(what, "are", bytes(base, judged->base.value), bytes(head, judged->head.value), &subject->notes,
+                     "profiler_time", arena);
     if (judged->method == STATS_NONE)
         return unjudged(what, judged, subject->past_bytes, arena);
-    char base[WORD], head[WORD], shift[WORD], low[WORD], high[WORD], level[WORD], floor[WORD];
     const char *how = method(judged, false, arena);
     if (how == NULL)
         return NULL;
@@ -335,6 +354,51 @@ static const char *nothing_words(const struct compare_result *result)
                            result->base.draws == 0 ? base : head);
 }
 
+/* " (why; 2 times), (…)" of the runs that were left out, each reason once */
+static const char *reasons_words(const struct compare_used *used, struct rl_arena *arena)
+{
+    const char *text = "";
+    for (size_t i = 0; text != NULL && i < used->left_out_count; i++) {
+        size_t same = 0, before = 0;
+        for (size_t k = 0; k < used->left_out_count; k++)
+            if (strcmp(used->left_out[k].why, used->left_out[i].why) == 0) {
+                same++;
+                before += k < i;
+            }
+        if (before == 0)
+            text = rl_arena_printf(arena, "%s%s%zu run%s %s left out, %s", text, text[0] == '\0' ? "" : "; ", same,
+                                   rl_plural(same), same == 1 ? "was" : "were", used->left_out[i].why);
+    }
+    return text;
+}
+
+const char *compare_empty_words(const struct compare_used *used, struct rl_arena *arena)
+{
+    const char *words = compare_label_words(used->label, arena), *text = reasons_words(used, arena);
+    for (size_t i = 0; text != NULL && i < used->excluded_count; i++)
+        text = rl_arena_printf(arena, "%s%s%s", text, text[0] == '\0' ? "" : "; ", used->excluded[i].sentence);
+    if (words == NULL || text == NULL)
+        return NULL;
+    return rl_arena_printf(arena, "No run of %s counts: %s.", words,
+                           text[0] == '\0' ? "there is none, of any suite, sizes or source" : text);
+}
+
+/* ", 2 not comparable" */
+static const char *apart_note(const struct compare_result *result)
+{
+    size_t count = result->time_counts[COMPARE_NOT_COMPARABLE];
+    return count == 0 ? "" : rl_arena_printf(result->arena, ", %zu not comparable", count);
+}
+
+static const char *all_apart_words(const struct compare_result *result)
+{
+    const struct compare_row *row = &result->rows[0];
+    return rl_arena_printf(result->arena, "Whether head is slower cannot be told: no row is comparable (%zu run%s against "
+                                          "%zu). %s",
+                           result->head.id_count, rl_plural(result->head.id_count), result->base.id_count,
+                           row->time.sentence);
+}
+
 const char *compare_answer_words(const struct compare_result *result)
 {
     struct rl_arena *arena = result->arena;
@@ -343,20 +407,22 @@ const char *compare_answer_words(const struct compare_result *result)
     if (result->base.draws == 0 || result->head.draws == 0)
         return nothing_words(result);
     const size_t *counts = result->time_counts;
+    if (result->row_count > 0 && counts[COMPARE_NOT_COMPARABLE] == result->row_count)
+        return all_apart_words(result);
     const char *lead = result->outcome == COMPARE_REGRESSION      ? "Head is slower"
                        : result->outcome == COMPARE_NO_REGRESSION ? "Head is not slower"
                                                                   : "Whether head is slower cannot be told";
-    const char *note = bytes_note(result, arena);
+    const char *note = bytes_note(result, arena), *apart = apart_note(result);
     const char *machine = result->machine.verdict == COMPARE_NONE ? "" : ", the machine as a whole";
-    if (note == NULL)
+    if (note == NULL || apart == NULL)
         return NULL;
     return rl_arena_printf(arena,
-                           "%s%s: %zu of %zu row%s %s slower, %zu faster, %zu the same, %zu ambiguous, %zu missing "
+                           "%s%s: %zu of %zu row%s %s slower, %zu faster, %zu the same, %zu ambiguous, %zu missing%s "
                            "(%zu run%s against %zu).%s",
                            lead, result->outcome == COMPARE_REGRESSION ? machine : "", counts[COMPARE_SLOWER],
                            result->row_count, rl_plural(result->row_count), counts[COMPARE_SLOWER] == 1 ? "is" : "are",
                            counts[COMPARE_FASTER], counts[COMPARE_SAME], counts[COMPARE_AMBIGUOUS],
-                           counts[COMPARE_MISSING_BASE] + counts[COMPARE_MISSING_HEAD] + counts[COMPARE_NONE],
+                           counts[COMPARE_MISSING_BASE] + counts[COMPARE_MISSING_HEAD] + counts[COMPARE_NONE], apart,
                            result->head.id_count, rl_plural(result->head.id_count), result->base.id_count, note);
 }
 
@@ -371,6 +437,7 @@ const char *compare_verdict_name(enum compare_verdict verdict)
         [COMPARE_AMBIGUOUS] = "ambiguous",
         [COMPARE_MISSING_BASE] = "missing_base",
         [COMPARE_MISSING_HEAD] = "missing_head",
+        [COMPARE_NOT_COMPARABLE] = "not_comparable",
     };
     return names[verdict];
 }

@@ -26,7 +26,7 @@ static const char *percent(const json_t *ratio, char text[32])
 static void print_row(const json_t *row)
 {
     char time[32], bytes[32];
-    printf("%-20s %-5s %-12s %10s  %-12s %10s  %s\n", ctl_member(row, "kernel"), ctl_member(row, "state"),
+    printf("%-20s %-5s %-14s %10s  %-14s %10s  %s\n", ctl_member(row, "kernel"), ctl_member(row, "state"),
            ctl_member(row, "time_verdict"), percent(json_object_get(json_object_get(row, "time_s"), "ratio"), time),
            ctl_member(row, "bytes_verdict"),
            percent(json_object_get(json_object_get(row, "dram_bytes"), "ratio"), bytes), ctl_member(row, "cause"));
@@ -35,12 +35,19 @@ static void print_row(const json_t *row)
 static void print_ceiling(const json_t *ceiling)
 {
     char value[32];
-    printf("%-20s %-5s %-12s %10s\n", ctl_member(ceiling, "name"), ctl_member(ceiling, "state"),
+    printf("%-20s %-5s %-14s %10s\n", ctl_member(ceiling, "name"), ctl_member(ceiling, "state"),
            ctl_member(ceiling, "time_verdict"),
            percent(json_object_get(json_object_get(ceiling, "value"), "ratio"), value));
 }
 
-/* Rows that changed, in sentences, before the table of all. */
+/* What of a row or a ceiling was left out, or stands in the way of its verdict, has a place in its sentence. */
+static bool has_notes(const json_t *row)
+{
+    return json_array_size(json_object_get(row, "not_comparable")) > 0 ||
+           json_array_size(json_object_get(row, "left_out")) > 0;
+}
+
+/* Rows that changed or could not be compared, in sentences, before the table of all. */
 static void print_sentences(const json_t *rows)
 {
     size_t i;
@@ -49,7 +56,7 @@ static void print_sentences(const json_t *rows)
     {
         const char *verdict = json_string_value(json_object_get(row, "time_verdict"));
         const char *bytes = json_string_value(json_object_get(row, "bytes_verdict"));
-        if (verdict != NULL && (strcmp(verdict, "slower") == 0 || strcmp(verdict, "faster") == 0)) {
+        if (verdict != NULL && (strcmp(verdict, "slower") == 0 || strcmp(verdict, "faster") == 0 || has_notes(row))) {
             puts(ctl_member(json_object_get(row, "time_s"), "sentence"));
             if (json_is_string(json_object_get(row, "cause_sentence")))
                 printf("  %s\n", ctl_member(row, "cause_sentence"));
@@ -57,6 +64,31 @@ static void print_sentences(const json_t *rows)
         if (bytes != NULL && (strcmp(bytes, "more") == 0 || strcmp(bytes, "fewer") == 0))
             puts(ctl_member(json_object_get(row, "dram_bytes"), "sentence"));
     }
+}
+
+/* Runs that stand on no side: how many, and why. Ids are in the answer (--json). */
+static void print_left_out(const json_t *answer, const char *side)
+{
+    const json_t *left_out = json_object_get(json_object_get(answer, side), "left_out");
+    size_t i, k;
+    json_t *run, *other;
+    if (json_array_size(json_object_get(json_object_get(answer, side), "runs")) == 0)
+        return; /* the sentence of a side without runs has it */
+    json_array_foreach(left_out, i, run)
+    {
+        size_t same = 0, before = 0;
+        json_array_foreach(left_out, k, other)
+        {
+            bool alike = strcmp(ctl_member(other, "reason"), ctl_member(run, "reason")) == 0;
+            same += alike;
+            before += alike && k < i;
+        }
+        if (before == 0)
+            printf("%s: %zu run%s %s left out, %s\n", side, same, same == 1 ? "" : "s", same == 1 ? "was" : "were",
+                   ctl_member(run, "reason"));
+    }
+    json_array_foreach(json_object_get(json_object_get(answer, side), "excluded"), i, run)
+        printf("%s: %s\n", side, ctl_member(run, "sentence"));
 }
 
 /* What was not measured here is no evidence of this card: said whenever a side has any of it. */
@@ -78,17 +110,22 @@ static void print_comparison(const json_t *answer)
     print_sources(answer);
     print_notes(answer, "not_comparable", "not comparable");
     print_notes(answer, "warnings", "warning");
+    print_left_out(answer, "base");
+    print_left_out(answer, "head");
     if (json_array_size(rows) == 0)
         return;
     if (json_is_string(json_object_get(machine, "time_verdict")))
         puts(ctl_member(machine, "sentence"));
     print_sentences(rows);
-    printf("\n%-20s %-5s %-12s %10s  %-12s %10s  %s\n", "KERNEL", "STATE", "TIME", "", "DRAM BYTES", "", "CAUSE");
+    json_array_foreach(json_object_get(answer, "ceilings"), i, item) if (has_notes(item))
+        puts(ctl_member(json_object_get(item, "value"), "sentence"));
+    printf("\n%-20s %-5s %-14s %10s  %-14s %10s  %s\n", "KERNEL", "STATE", "TIME", "", "DRAM BYTES", "", "CAUSE");
     json_array_foreach(rows, i, item) print_row(item);
-    printf("\n%-20s %-5s %-12s %10s\n", "CEILING", "STATE", "TIME", "RATE");
+    printf("\n%-20s %-5s %-14s %10s\n", "CEILING", "STATE", "TIME", "RATE");
     json_array_foreach(json_object_get(answer, "ceilings"), i, item) print_ceiling(item);
     puts(
         "\nambiguous: neither surely the same nor surely changed. missing_base, missing_head: that side has no value.\n"
+        "not_comparable: the sides have other work under this name, or values of another kind.\n"
         "CAUSE, of a changed time: machine (it moved with all), bytes (from and to DRAM), clock (of the SMs), "
         "memory_clock, none_found.");
 }

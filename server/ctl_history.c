@@ -52,6 +52,8 @@ static const char *key_of(const json_t *device, const json_t *versions, const js
 static void add_source(json_t *map, const char *key, const char *source)
 {
     const char *there = json_string_value(json_object_get(map, key));
+    if (there != NULL && strstr(there, source) != NULL)
+        return; /* points of other work stand under one key */
     json_object_set_new(map, key, there != NULL ? json_sprintf("%s,%s", there, source) : json_string(source));
 }
 
@@ -115,6 +117,15 @@ static void print_cells(const json_t *matrix, const json_t *sources, const json_
     }
 }
 
+/* Runs that the question passes over, each with what to ask for instead. */
+static void say_excluded(const json_t *answer)
+{
+    size_t i;
+    json_t *item;
+    json_array_foreach(json_object_get(answer, "excluded"), i, item)
+        fprintf(stderr, "rooflinectl: not among these: %s\n", ctl_member(item, "sentence"));
+}
+
 static void print_matrix(const json_t *matrix, const json_t *sources)
 {
     const json_t *rows = json_object_get(matrix, "rows");
@@ -123,7 +134,8 @@ static void print_matrix(const json_t *matrix, const json_t *sources)
     printf("%-10s  %-15s %-8s %7s %7s  %-17s  %s\n", "DAY", "DRIVER", "CUDA", "COUNTED", "TIMED", "SOURCE", "DEVICE");
     json_array_foreach(rows, i, row) print_cells(matrix, sources, row);
     if (json_array_size(rows) == 0)
-        fprintf(stderr, "rooflinectl: no run in these days; replayed runs are asked for by --source replayed or any\n");
+        fprintf(stderr, "rooflinectl: no run in these days\n");
+    say_excluded(matrix);
 }
 
 int ctl_history(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err)
@@ -209,9 +221,20 @@ static void say_where(struct ctl_http *http, const struct ctl_options *options, 
                 here ? "" : " --source any");
         said = true;
     }
-    fputs(said ? "\n"
-               : "rows that imports alone have are asked for by --suite import --sizes other, other days by --since\n",
-          stderr);
+    fputs(said ? "\n" : "nor in another state\n", stderr);
+}
+
+/* The sentence of the point's series where another begins; of one series alone only when it says more than its work. */
+static void print_series(const json_t *trend, const json_t *point, const json_t *before)
+{
+    const json_t *all = json_object_get(trend, "series");
+    json_int_t number = json_integer_value(json_object_get(point, "series"));
+    const json_t *series = json_array_get(all, (size_t)number - 1);
+    bool profiler = strcmp(ctl_member(series, "times"), "profiler") == 0;
+    if (before != NULL && json_integer_value(json_object_get(before, "series")) == number)
+        return;
+    if (json_array_size(all) > 1 || profiler)
+        printf("series %lld: %s\n", (long long)number, ctl_member(series, "sentence"));
 }
 
 static void print_trend(const json_t *trend, const json_t *sources)
@@ -223,7 +246,11 @@ static void print_trend(const json_t *trend, const json_t *sources)
            ctl_member(trend, "state"), ctl_member(trend, "unit"));
     printf("%-10s  %-15s %-8s %5s %12s %12s %12s  %s\n", "DAY", "DRIVER", "CUDA", "RUNS", "MEDIAN", "BAND FROM", "TO",
            "SOURCE");
-    json_array_foreach(points, i, item) print_point(trend, sources, item);
+    json_array_foreach(points, i, item)
+    {
+        print_series(trend, item, i > 0 ? json_array_get(points, i - 1) : NULL);
+        print_point(trend, sources, item);
+    }
     json_array_foreach(json_object_get(trend, "accepted"), i, item) print_accepted(item);
 }
 
@@ -245,6 +272,7 @@ int ctl_trend(struct ctl_http *http, const struct ctl_options *options, struct r
         print_trend(trend, sources);
         if (json_array_size(json_object_get(trend, "points")) == 0)
             say_where(http, options, filters, count, trend);
+        say_excluded(trend);
     }
     json_decref(sources);
     json_decref(trend);

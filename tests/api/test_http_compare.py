@@ -103,7 +103,7 @@ class Compare(unittest.TestCase):
         answer = self.compare("driver:" + lone, "driver:" + OLD, "&device=" + varied.DEVICE)
         self.assertEqual([run["id"] for run in answer["base"]["left_out"]], [alone])
         self.assertEqual(answer["not_comparable"][0]["sentence"],
-                         f"No run of driver {lone} counts: 1 was left out. Replayed runs count only with source=replayed or any.")
+                         f"No run of driver {lone} counts: 1 run was left out, it is flagged shared: another process used the GPU.")
         self.assertEqual((answer["base"]["sources"], answer["base"]["why"]["sources"]), (None, "no run was judged"))
 
     def test_what_a_chart_draws_of_each_side(self):

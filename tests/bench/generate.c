@@ -12,6 +12,7 @@
 #include "base/time.h"
 #include "bench_run.h"
 #include "db/rollup.h"
+#include "db/work.h"
 #include "record/record_json.h"
 
 #define BATCH       5000
@@ -37,7 +38,7 @@ struct maker {
     uint64_t seed;
     struct template templates[TEMPLATES];
     struct packed stub;
-    int64_t units[BENCH_UNITS];
+    int64_t units[BENCH_UNITS], works[BENCH_UNITS], launches[BENCH_UNITS];
 };
 struct identity { /* what a run is of */
     char device[48], driver[48];
@@ -99,6 +100,12 @@ static void make_units(struct maker *maker)
         if (store_unit_put(maker->store, bench_units[i].name, bench_units[i].ceiling ? "ceiling" : "kernel",
                            &maker->units[i], &maker->err) < 0)
             die(maker, "storing units");
+        if (store_work_put(maker->store,
+                           &(struct store_work){.flop = 1000 + (int64_t)i, .ask_bytes = bench_units[i].ask_bytes},
+                           &maker->works[i], &maker->err) < 0 ||
+            store_launch_put(maker->store, &(struct store_launch){.grid = "65536 x 1 x 1", .block = "256 x 1 x 1"},
+                             &maker->launches[i], &maker->err) < 0)
+            die(maker, "storing works");
     }
     execute(maker, "COMMIT");
 }
@@ -282,6 +289,8 @@ static void put_row(struct maker *maker, int64_t run, size_t index, const struct
     stmt_real(&stmt, ":per_ask", counted ? rl_known(dram / (double)unit->ask_bytes) : none);
     stmt_real(&stmt, ":percent", counted && !unit->ceiling ? rl_known(dram / unit->time_s / 4.2e10) : none);
     stmt_int(&stmt, ":flags", 0);
+    stmt_int(&stmt, ":work", maker->works[index]);
+    stmt_int(&stmt, ":launch", maker->launches[index]);
     if (!unit->ceiling)
         stmt_text(&stmt, ":bound", "memory");
     if (stmt_run(&stmt, &maker->err, "row") < 0)

@@ -53,6 +53,7 @@ static const struct {
                                 {"dram_read", RL_WARM, 4523.8e9}};
 #define LAB_SM_HZ     1979e6
 #define LAB_MEMORY_HZ 3201e6
+#define LAB_CEILING_WORK 2147483648 /* a launch of any of them */
 #define LAB_TICK_S    32e-9 /* of the events around a single cold launch */
 
 struct lab {
@@ -119,12 +120,16 @@ static inline void lab_fill(struct lab *lab, size_t count, const double *spread,
                 .dram_floor = rl_known(row->state == RL_COLD ? 61440 : 6144),
                 .ask_bytes = rl_known(row->ask_bytes),
                 .bound = row->bound,
+                .work = {{0, "not in this fixture"}, {(int64_t)row->ask_bytes, NULL}, NULL},
             };
         }
         for (size_t c = 0; c < LAB_CEILINGS; c++)
-            lab->ceilings[i][c] =
-                (struct compare_ceiling_draw){lab_ceilings[c].name, lab_ceilings[c].state,
-                                              rl_known(lab_ceilings[c].value * exp(1e-3 * lab_normal(&seed))), 0};
+            lab->ceilings[i][c] = (struct compare_ceiling_draw){
+                .name = lab_ceilings[c].name,
+                .state = lab_ceilings[c].state,
+                .value = rl_known(lab_ceilings[c].value * exp(1e-3 * lab_normal(&seed))),
+                .work = {{0, "not in this fixture"}, {LAB_CEILING_WORK, NULL}, NULL},
+                .launch = {.shape = "grid 131072, block 512"}};
     }
 }
 

@@ -12,8 +12,8 @@ static struct lab lab;
 static inline struct compare_result *judge_with(size_t base_n, size_t head_n, bool named,
                                                 const struct compare_history *history)
 {
-    struct compare_side base = {"driver:1", named, lab.runs, base_n, 0};
-    struct compare_side head = {"driver:2", named, lab.runs + base_n, head_n, 0};
+    struct compare_side base = {.label = "driver:1", .named = named, .runs = lab.runs, .run_count = base_n};
+    struct compare_side head = {.label = "driver:2", .named = named, .runs = lab.runs + base_n, .run_count = head_n};
     struct compare_result *result = NULL;
     struct rl_err err = {.code = RL_E_NONE};
     assert_int_equal(compare_judge(&base, &head, history, &result, &err), 0);
@@ -43,11 +43,20 @@ static inline struct compare_history history_of(size_t draws)
     size_t n = 0;
     for (size_t i = 0; i < draws; i++) {
         for (size_t r = 0; r < LAB_ROWS; r++)
-            past[n++] = (struct compare_past){lab.draws[i][r].kernel, lab.draws[i][r].state, 1, lab.draws[i][r].time_s,
-                                              lab.draws[i][r].dram_bytes};
+            past[n++] = (struct compare_past){.name = lab.draws[i][r].kernel,
+                                              .state = lab.draws[i][r].state,
+                                              .group = 1,
+                                              .time_s = lab.draws[i][r].time_s,
+                                              .dram_bytes = lab.draws[i][r].dram_bytes,
+                                              .flags = lab.draws[i][r].flags,
+                                              .work = &lab.draws[i][r].work};
         for (size_t c = 0; c < LAB_CEILINGS; c++)
-            past[n++] = (struct compare_past){lab.ceilings[i][c].name, lab.ceilings[i][c].state, 1,
-                                              rl_known(1 / lab.ceilings[i][c].value.value), rl_unknown("a ceiling")};
+            past[n++] = (struct compare_past){.name = lab.ceilings[i][c].name,
+                                              .state = lab.ceilings[i][c].state,
+                                              .group = 1,
+                                              .time_s = rl_known(1 / lab.ceilings[i][c].value.value),
+                                              .dram_bytes = rl_unknown("a ceiling"),
+                                              .work = &lab.ceilings[i][c].work};
     }
     return (struct compare_history){past, n};
 }

@@ -208,7 +208,8 @@ static void another_method(void **state)
     fill(NULL);
     change_identity(3, 7, 1);
     lab.runs[7].date_ms = lab.runs[6].date_ms + 1;
-    struct compare_side base = {"driver:1", false, lab.runs, 8, 1}, head = {"driver:2", false, &lab.runs[8], 8, 0};
+    struct compare_side base = {.label = "driver:1", .runs = lab.runs, .run_count = 8, .unread = 1};
+    struct compare_side head = {.label = "driver:2", .runs = &lab.runs[8], .run_count = 8};
     struct compare_result *result;
     assert_false(compare_wants_history(&head, &head));
     assert_true(compare_wants_history(&base, &head)); /* seven are left */
@@ -228,7 +229,8 @@ static void few_runs(void **state)
     double spread[LAB_ROWS];
     lab_spreads(spread, 0.0006);
     lab_fill(&lab, 40, spread, 8);
-    struct compare_side one = {"run:1", true, lab.runs, 1, 0}, many = {"x", false, lab.runs, 8, 0};
+    struct compare_side one = {.label = "run:1", .named = true, .runs = lab.runs, .run_count = 1};
+    struct compare_side many = {.label = "x", .runs = lab.runs, .run_count = 8};
     assert_true(compare_wants_history(&one, &many));
     assert_false(compare_wants_history(&many, &many));
     struct compare_result *result = judge_with(1, 1, true, NULL);
@@ -348,7 +350,8 @@ static void too_many_rows(void **state)
     }
     lab.runs[0].draws = draws;
     lab.runs[0].draw_count = COMPARE_ROWS_MAX + 1;
-    struct compare_side base = {"b", true, lab.runs, 1, 0}, head = {"h", true, lab.runs + 1, 1, 0};
+    struct compare_side base = {.label = "b", .named = true, .runs = lab.runs, .run_count = 1};
+    struct compare_side head = {.label = "h", .named = true, .runs = lab.runs + 1, .run_count = 1};
     struct compare_result *result = NULL;
     struct rl_err err;
     assert_int_equal(compare_judge(&base, &head, NULL, &result, &err), -1);

@@ -71,8 +71,11 @@ static void each_row_has_its_own_history(void **state)
     for (size_t i = 0; i < PAST_RUNS * ROWS; i++) {
         size_t row = i % ROWS, run = i / ROWS;
         double step = 1e-4 * (double)(row + 1) * (run % 2 ? 1 : -1);
-        past[i] = (struct compare_past){draws[0][row].kernel, draws[0][row].state, 1, rl_known(1e-3 * exp(step)),
-                                        rl_unknown("timed only")};
+        past[i] = (struct compare_past){.name = draws[0][row].kernel,
+                                        .state = draws[0][row].state,
+                                        .group = 1,
+                                        .time_s = rl_known(1e-3 * exp(step)),
+                                        .dram_bytes = rl_unknown("timed only")};
     }
     struct compare_result *result = judge_with(1, 1, true, &history);
     assert_int_equal(result->row_count, ROWS);

@@ -37,8 +37,8 @@ struct tally {
 
 static struct compare_result *judge(size_t base_n, size_t head_n, const struct compare_history *history)
 {
-    struct compare_side base = {"base", false, lab.runs, base_n, 0};
-    struct compare_side head = {"head", false, lab.runs + base_n, head_n, 0};
+    struct compare_side base = {.label = "base", .runs = lab.runs, .run_count = base_n};
+    struct compare_side head = {.label = "head", .runs = lab.runs + base_n, .run_count = head_n};
     struct compare_result *result = NULL;
     struct rl_err err;
     if (compare_judge(&base, &head, history, &result, &err) != 0)
@@ -122,8 +122,11 @@ static void single_run(void **state)
         fill_mix(30, 0.005, seed * 104729);
         for (size_t i = 0; i < 30; i++)
             for (size_t r = 0; r < LAB_ROWS; r++)
-                past[i * LAB_ROWS + r] = (struct compare_past){lab.draws[i][r].kernel, lab.draws[i][r].state, 1,
-                                                               lab.draws[i][r].time_s, lab.draws[i][r].dram_bytes};
+                past[i * LAB_ROWS + r] = (struct compare_past){.name = lab.draws[i][r].kernel,
+                                                               .state = lab.draws[i][r].state,
+                                                               .group = 1,
+                                                               .time_s = lab.draws[i][r].time_s,
+                                                               .dram_bytes = lab.draws[i][r].dram_bytes};
         struct compare_history history = {past, 30 * LAB_ROWS};
         struct compare_result *result = judge(29, 1, &history);
         count(result, &tally);
@@ -271,8 +274,10 @@ static void read_run(const json_t *item, size_t run)
     json_array_foreach(json_object_get(item, "ceilings"), at, ceiling)
     {
         assert_true(known < REAL_CEILINGS);
-        real_ceilings[run][known++] = (struct compare_ceiling_draw){json_string_value(json_object_get(ceiling, "name")),
-                                                                    state_of(ceiling), real_of(ceiling, "value"), 0};
+        real_ceilings[run][known++] = (struct compare_ceiling_draw){
+            .name = json_string_value(json_object_get(ceiling, "name")),
+            .state = state_of(ceiling),
+            .value = real_of(ceiling, "value")};
     }
     real_runs[run].ceilings = real_ceilings[run];
     real_runs[run].ceiling_count = known;

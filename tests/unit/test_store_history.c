@@ -191,21 +191,32 @@ static char *dump(struct fixture *f, const char *table)
 {
     sqlite3_stmt *stmt = NULL;
     struct rl_buf text;
-    char sql[256];
+    char sql[400];
+    const char *columns = "name, kind, t.*", *join = "JOIN unit ON unit.id = unit_id", *order = "1, 2, 3, 4, 5, 6, 7";
 
+    if (strcmp(table, "run_fact") == 0 || strcmp(table, "series_day") == 0) {
+        columns = "1, 2, t.*";
+        join = "";
+        order = "1, 2, 3, 4";
+    } else if (strcmp(table, "run_row") == 0) {
+        columns = "name, kind, t.*, flop, work.ask_bytes, dims, grid, block, function, shape";
+        join = "JOIN unit ON unit.id = unit_id JOIN work ON work.id = work_id JOIN launch ON launch.id = launch_id";
+    } else if (strcmp(table, "trend_day") == 0) {
+        columns = "name, kind, t.*, flop, ask_bytes, dims";
+        join = "JOIN unit ON unit.id = unit_id JOIN work ON work.id = work_id";
+        order = "1, 2, 3, 4, 5, 6, 7, flop, ask_bytes, dims, profiler_time";
+    }
     rl_buf_init(&text, 1 << 22);
-    snprintf(sql, sizeof sql,
-             strcmp(table, "run_fact") != 0 && strcmp(table, "series_day") != 0
-                 ? "SELECT name, kind, t.* FROM %s AS t JOIN unit ON unit.id = unit_id ORDER BY 1, 2, 3, 4, 5, 6, 7"
-                 : "SELECT 1, 2, * FROM %s ORDER BY 1, 2, 3, 4",
-             table);
+    snprintf(sql, sizeof sql, "SELECT %s FROM %s AS t %s ORDER BY %s", columns, table, join, order);
     assert_int_equal(sqlite3_prepare_v2(f->store->db, sql, -1, &stmt, NULL), SQLITE_OK);
     while (sqlite3_step(stmt) == SQLITE_ROW) {
         for (int i = 0; i < sqlite3_column_count(stmt); i++) {
             const unsigned char *blob = sqlite3_column_blob(stmt, i);
 
-            if (strcmp(sqlite3_column_name(stmt, i), "unit_id") == 0)
-                continue;
+            if (strcmp(sqlite3_column_name(stmt, i), "unit_id") == 0 ||
+                strcmp(sqlite3_column_name(stmt, i), "work_id") == 0 ||
+                strcmp(sqlite3_column_name(stmt, i), "launch_id") == 0)
+                continue; /* numbers in the order in which they came */
             if (sqlite3_column_type(stmt, i) == SQLITE_FLOAT)
                 rl_buf_printf(&text, "%a|", sqlite3_column_double(stmt, i));
             else if (sqlite3_column_type(stmt, i) == SQLITE_NULL)

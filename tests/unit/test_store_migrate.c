@@ -164,25 +164,45 @@ static void a_failed_migration_changes_nothing(void **state)
     assert_int_equal(query_int(f, "SELECT count(*) FROM job_transcript"), 0);
 }
 
+static void run_sql(sqlite3 *db, const char *sql)
+{
+    char *message = NULL;
+
+    if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK)
+        fail_msg("%s", message);
+}
+
+/* An empty database of an older version. The store's statements are those of the present one: it cannot write it. */
+static sqlite3 *make_version(struct fixture *f, int version)
+{
+    struct store raw = {.db = NULL};
+    char numbers[96];
+
+    assert_int_equal(sqlite3_open(f->path, &raw.db), SQLITE_OK);
+    OK(f, store_add_functions(&raw, &f->err));
+    for (int i = 0; i < version; i++)
+        run_sql(raw.db, store_migrations[i].sql);
+    snprintf(numbers, sizeof numbers, "PRAGMA application_id = %d; PRAGMA user_version = %d", STORE_APPLICATION_ID, version);
+    run_sql(raw.db, numbers);
+    return raw.db;
+}
+
 /* Version 3 had one way of asking for an imported run; what it knew stays known. */
 static void imports_of_version_3_are_known(void **state)
 {
     struct fixture *f = *state;
     static const char sha256[] = "1111111111111111111111111111111111111111111111111111111111111111";
-    struct store_migration list[PLAN_MAX];
-    struct store_plan plan = plan_of(list, 3);
-    int64_t run, found;
-    char sql[256];
+    int64_t run = 1, found;
+    sqlite3 *db = make_version(f, 3);
 
-    OK(f, store_open_with(f->path, &plan, &f->store, &f->err));
-    OK(f, put_device(f, DEVICE_A, "NVIDIA H200", 0));
-    run = store_small(f, T0, NULL);
-    snprintf(sql, sizeof sql, "INSERT INTO run_import VALUES ('%s', %lld)", sha256, (long long)run);
-    assert_int_equal(sqlite3_exec(f->store->db, sql, NULL, NULL, NULL), SQLITE_OK);
-    store_close(f->store);
-    f->store = NULL;
-    plan = plan_of(list, NOW);
-    OK(f, store_open_with(f->path, &plan, &f->store, &f->err));
+    run_sql(db, "INSERT INTO device VALUES ('slug', 'Some GPU', 0, 'imported', 'ok', NULL, 0, '{}', '{}'); "
+                "INSERT INTO series VALUES (1, 'slug', '1', '13.0', 'import', 'other', 'imported', 'timed-only', 'ok', 0, 0); "
+                "INSERT INTO run VALUES (1, 1, NULL, 0, 0, NULL, NULL, NULL, NULL, '{}'); "
+                "INSERT INTO run_document VALUES (1, 2, deflated('{}')); "
+                "INSERT INTO run_fact VALUES (1, 1, 0, 0, 1, 0, 1, NULL, NULL, NULL, NULL, NULL, 'x', NULL); "
+                "INSERT INTO run_import VALUES ('1111111111111111111111111111111111111111111111111111111111111111', 1)");
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    OK(f, store_open(f->path, false, &f->store, &f->err));
     OK(f, store_import_find(f->store, sha256, &found, &f->err));
     assert_int_equal(found, run);
     OK(f, store_run_retire(f->store, run, "asked for", T0, &f->err));

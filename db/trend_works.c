@@ -1,0 +1,249 @@
+/* See trend_works.h. */
+#include "db/trend_works.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "db/trend_points.h"
+#include "db/work.h"
+
+#define ARENA_MAX (16u * 1024 * 1024)
+
+struct trend_work {
+    int64_t work_id;
+    bool profiler_time;
+    uint32_t series;
+};
+
+/* ---- which series ---- */
+
+static bool differs(int64_t a, int64_t b)
+{
+    return a >= 0 && b >= 0 && a != b;
+}
+
+static bool texts_differ(const char *a, const char *b)
+{
+    return a != NULL && b != NULL && strcmp(a, b) != 0;
+}
+
+static bool is_other(const struct store_work *a, const struct store_work *b)
+{
+    return differs(a->flop, b->flop) || differs(a->ask_bytes, b->ask_bytes) || texts_differ(a->dims, b->dims);
+}
+
+static void learn(struct store_work *known, const struct store_work *work)
+{
+    known->flop = known->flop >= 0 ? known->flop : work->flop;
+    known->ask_bytes = known->ask_bytes >= 0 ? known->ask_bytes : work->ask_bytes;
+    known->dims = known->dims != NULL ? known->dims : work->dims;
+}
+
+static bool takes(const struct trend_series *series, const struct store_work *work, bool profiler_time)
+{
+    return series->profiler_time == profiler_time && !is_other(&series->known, work);
+}
+
+static int choose(struct trend_works *works, const struct store_work *work, bool profiler_time, uint32_t *ret,
+                  struct rl_err *err)
+{
+    size_t at = works->series_count;
+
+    if (works->last < works->series_count && takes(&works->series[works->last], work, profiler_time))
+        at = works->last + 1;
+    while (at > 0 && !takes(&works->series[at - 1], work, profiler_time))
+        at--;
+    if (at > 0) {
+        learn(&works->series[at - 1].known, work);
+        *ret = (uint32_t)at - 1;
+        return 0;
+    }
+    if (works->series_count == TREND_SERIES_MAX)
+        return rl_fail(err, RL_E_TOO_LARGE, "since",
+                       "the runs of this trend are of more than %d different works: ask for fewer days",
+                       TREND_SERIES_MAX);
+    if (trend_grow((void **)&works->series, &works->series_capacity, works->series_count + 1, sizeof *works->series,
+                   err) < 0)
+        return -1;
+    *ret = (uint32_t)works->series_count++;
+    works->series[*ret] = (struct trend_series){.known = *work, .profiler_time = profiler_time};
+    return 0;
+}
+
+static int add(struct store *store, struct trend_works *works, struct trend_work item, struct rl_err *err)
+{
+    struct store_work work;
+
+    if (works->arena == NULL && (works->arena = rl_arena_new(ARENA_MAX)) == NULL)
+        return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a trend");
+    if (store_work_get(store, item.work_id, works->arena, &work, err) < 0 ||
+        trend_grow((void **)&works->items, &works->capacity, works->count + 1, sizeof item, err) < 0 ||
+        choose(works, &work, item.profiler_time, &item.series, err) < 0)
+        return -1;
+    works->items[works->count++] = item;
+    return 0;
+}
+
+int trend_works_find(struct store *store, struct trend_works *works, int64_t work_id, bool profiler_time, uint32_t *ret,
+                     struct rl_err *err)
+{
+    profiler_time = profiler_time && works->of_times;
+    /* from the end: a new work mostly stays for a while */
+    for (size_t i = works->count; i > 0; i--) {
+        const struct trend_work *item = &works->items[i - 1];
+
+        if (item->work_id == work_id && item->profiler_time == profiler_time) {
+            *ret = works->last = item->series;
+            return 0;
+        }
+    }
+    if (add(store, works, (struct trend_work){.work_id = work_id, .profiler_time = profiler_time}, err) < 0)
+        return -1;
+    *ret = works->last = works->items[works->count - 1].series;
+    return 0;
+}
+
+uint32_t trend_works_number(struct trend_works *works, uint32_t series)
+{
+    struct trend_series *one = &works->series[series];
+
+    if (one->number == 0) {
+        one->before = works->last_number;
+        one->number = works->last_number + 1;
+        works->last_number = one->number;
+    }
+    return one->number;
+}
+
+/* ---- as text ---- */
+
+/* Sentences are written into a buffer of their own, to be put as JSON text. */
+static void say_count(struct rl_buf *text, const char *name, int64_t value, const char **between)
+{
+    if (value < 0)
+        return;
+    rl_buf_printf(text, "%s%s %lld", *between, name, (long long)value);
+    *between = ", ";
+}
+
+static void say_work(struct rl_buf *text, const struct store_work *work)
+{
+    const char *between = "";
+
+    rl_buf_puts(text, "Work of a launch: ");
+    say_count(text, "flop", work->flop, &between);
+    say_count(text, "asked bytes", work->ask_bytes, &between);
+    if (work->dims != NULL)
+        rl_buf_printf(text, "%sdims %s", between, work->dims);
+    else if (between[0] == '\0')
+        rl_buf_puts(text, "not known in these runs");
+    rl_buf_puts(text, ".");
+}
+
+static void say_count_change(struct rl_buf *text, const char *name, int64_t is, int64_t was, const char **between)
+{
+    if (!differs(is, was))
+        return;
+    rl_buf_printf(text, "%s%s %lld instead of %lld", *between, name, (long long)is, (long long)was);
+    *between = ", ";
+}
+
+static void say_change(struct rl_buf *text, const struct trend_series *is, const struct trend_series *was)
+{
+    const char *between = "";
+
+    if (is_other(&is->known, &was->known)) {
+        rl_buf_printf(text, "Other work than series %u, and not held against it: ", (unsigned)was->number);
+        say_count_change(text, "flop", is->known.flop, was->known.flop, &between);
+        say_count_change(text, "asked bytes", is->known.ask_bytes, was->known.ask_bytes, &between);
+        if (texts_differ(is->known.dims, was->known.dims))
+            rl_buf_printf(text, "%sdims %s instead of %s", between, is->known.dims, was->known.dims);
+        rl_buf_puts(text, ".");
+    } else {
+        say_work(text, &is->known);
+    }
+    if (is->profiler_time != was->profiler_time)
+        rl_buf_printf(text, " Its times are %s, which are never held against %s (series %u).",
+                      is->profiler_time ? "a profiler's durations" : "those of events",
+                      is->profiler_time ? "those of events" : "a profiler's durations", (unsigned)was->number);
+}
+
+static const struct trend_series *of_number(const struct trend_works *works, uint32_t number)
+{
+    for (size_t i = 0; i < works->series_count; i++) {
+        if (number != 0 && works->series[i].number == number)
+            return &works->series[i];
+    }
+    return NULL;
+}
+
+static void put_known(struct rl_buf *out, const char *member, int64_t value)
+{
+    rl_buf_printf(out, ",\"%s\":", member);
+    if (value < 0)
+        rl_buf_puts(out, "null");
+    else
+        json_put_int(out, value);
+}
+
+static void put_one(const struct trend_works *works, const struct trend_series *series, struct rl_buf *out)
+{
+    static const char unknown[] = "not known in these runs";
+    const struct store_work *known = &series->known;
+    const struct trend_series *before = of_number(works, series->before);
+    const char *between = "";
+    struct rl_buf text;
+
+    rl_buf_init(&text, 1u << 20);
+    if (before != NULL)
+        say_change(&text, series, before);
+    else
+        say_work(&text, known);
+    if (before == NULL && series->profiler_time)
+        rl_buf_puts(&text, " Its times are a profiler's durations, which are never held against those of events.");
+    rl_buf_printf(out, "{\"number\":%u", (unsigned)series->number);
+    put_known(out, "flop", known->flop);
+    put_known(out, "ask_bytes", known->ask_bytes);
+    rl_buf_puts(out, ",\"dims\":");
+    if (known->dims != NULL)
+        json_put_text(out, known->dims);
+    else
+        rl_buf_puts(out, "null");
+    rl_buf_printf(out, ",\"times\":\"%s\",\"sentence\":",
+                  !works->of_times        ? "any"
+                  : series->profiler_time ? "profiler"
+                                          : "events");
+    json_put_text(out, text.data);
+    out->failed = out->failed || text.failed;
+    rl_buf_free(&text);
+    rl_buf_puts(out, ",\"why\":{");
+    for (int i = 0; i < 3; i++) {
+        static const char *const names[] = {"flop", "ask_bytes", "dims"};
+        bool has = i == 0 ? known->flop >= 0 : i == 1 ? known->ask_bytes >= 0 : known->dims != NULL;
+
+        if (has)
+            continue;
+        rl_buf_printf(out, "%s\"%s\":\"%s\"", between, names[i], unknown);
+        between = ",";
+    }
+    rl_buf_puts(out, "}}");
+}
+
+void trend_works_put(const struct trend_works *works, struct rl_buf *out)
+{
+    for (uint32_t number = 1; number <= works->last_number; number++) {
+        const struct trend_series *series = of_number(works, number);
+
+        rl_buf_puts(out, number > 1 ? "," : "");
+        if (series != NULL)
+            put_one(works, series, out);
+    }
+}
+
+void trend_works_fini(struct trend_works *works)
+{
+    free(works->items);
+    free(works->series);
+    rl_arena_free(works->arena);
+    *works = (struct trend_works){0};
+}
