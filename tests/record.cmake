@@ -1,5 +1,6 @@
 rl_unit_test(test_record rl_record)
 rl_unit_test(test_derive rl_record)
+rl_unit_test(test_derive_roofs rl_record)
 rl_unit_test(test_quantile rl_record)
 rl_unit_test(test_text rl_record)
 rl_unit_test(test_wire rl_wire)

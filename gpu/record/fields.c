@@ -66,6 +66,8 @@
 static const char *const stops[] = {"std_error", "noise_stable", "wall_time", "max_samples", NULL};
 static const char *const bounds[] = {"memory", "compute", "latency", NULL};
 static const char *const advices[] = {"fix_access", "change_algorithm", "fix_kernel", NULL};
+static const char *const dram_causes[] = {"half_used_sectors", "re_reads", "write_back", NULL};
+static const char *const device_bys[] = {"uuid", "name", NULL};
 static const char *const states[] = {"warm", "cold", NULL};
 static const char *const units[] = {"byte_per_s", "flop_per_s", NULL};
 static const char *const suites[] = {"verify", "import", NULL};
@@ -103,6 +105,22 @@ static const struct rl_field profiled_fields[] = {
 };
 static TABLE(profiled, "a profiler's time", rl_profiled);
 
+static const struct rl_field levels_fields[] = {
+    POSITIVE(rl_levels, dram_byte_per_s, RATE_MAX),    REAL(rl_levels, dram_percent, RATIO_MAX),
+    POSITIVE(rl_levels, l2_byte_per_s, RATE_MAX),      REAL(rl_levels, l2_percent, RATIO_MAX),
+    POSITIVE(rl_levels, l1_byte_per_s, RATE_MAX),      REAL(rl_levels, l1_percent, RATIO_MAX),
+    POSITIVE(rl_levels, compute_flop_per_s, RATE_MAX), REAL(rl_levels, compute_percent, RATIO_MAX),
+};
+static TABLE(levels, "levels", rl_levels);
+
+static const struct rl_field explained_fields[] = {
+    ADVICE(rl_explained, dram_per_ask),
+    TEXT_OF(rl_explained, dram_cause, dram_causes),
+    ADVICE(rl_explained, flop),
+    ADVICE(rl_explained, roof),
+};
+static TABLE(explained, "an explanation", rl_explained);
+
 static const struct rl_field state_fields[] = {
     OBJECT(rl_row_state, time_s, times),
     OBJECT(rl_row_state, bytes, bytes),
@@ -125,6 +143,8 @@ static const struct rl_field state_fields[] = {
     INT(rl_row_state, attempts, 0, 1000),
     WORDS(rl_row_state, flags),
     OPTIONAL(rl_row_state, profiled, profiled),
+    OPTIONAL(rl_row_state, levels, levels),
+    OPTIONAL(rl_row_state, explained, explained),
 };
 static TABLE(state, "a state", rl_row_state);
 
@@ -301,6 +321,29 @@ static const struct rl_field rl_object_telemetry_fields[] = {
 };
 TABLE(rl_object_telemetry, "telemetry", rl_telemetry);
 
+static const struct rl_field lent_ceiling_fields[] = {
+    STRING(rl_lent_ceiling, name),
+    ENUM(rl_lent_ceiling, state, states),
+    POSITIVE(rl_lent_ceiling, value, RATE_MAX),
+    ONE_OF(rl_lent_ceiling, unit, units),
+};
+static TABLE(lent_ceiling, "a lent ceiling", rl_lent_ceiling);
+
+/* clang-format off */
+static const struct rl_field lent_fields[] = {
+    STRING(rl_lent, run),
+    ENUM(rl_lent, source, sources),
+    {.name = "date", .kind = RL_KIND_TIME, .offset = offsetof(struct rl_lent, date_ms)},
+    {.name = "recorded_at", .kind = RL_KIND_TIME_OR_NULL, .offset = offsetof(struct rl_lent, recorded_at_ms),
+     .absent = "the run that lent is not a replay of a recording"},
+    TEXT(rl_lent, driver),
+    ONE_OF(rl_lent, device_by, device_bys),
+    DETAIL(rl_lent, sentence),
+    LIST(rl_lent, "ceilings", ceilings, ceiling_count, CEILINGS_MAX, lent_ceiling),
+};
+/* clang-format on */
+static TABLE(lent, "lent roofs", rl_lent);
+
 /* clang-format off */
 static const struct rl_field rl_object_run_fields[] = {
     ONE_OF(rl_run, suite, suites),
@@ -323,6 +366,7 @@ static const struct rl_field rl_object_run_fields[] = {
     LIST(rl_run, "telemetry", telemetry, telemetry_count, TELEMETRY_MAX, rl_object_telemetry),
     BOOL(rl_run, counter_backed),
     WORDS(rl_run, flags),
+    {.name = "lent", .kind = RL_KIND_STATE, .offset = offsetof(struct rl_run, lent), .object = &lent},
     {.name = "import", .kind = RL_KIND_STATE, .offset = offsetof(struct rl_run, import), .object = &import},
 };
 /* clang-format on */

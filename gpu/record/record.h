@@ -110,6 +110,27 @@ struct rl_profiled {
     struct rl_real sm_hz;  /* the SM clock that the profiler saw; by default it locks it */
 };
 
+/* Each level's roof and how near the row is to it, where a row's roofs are more than the run's own copy and FMA
+ * ceilings: lent ones, and the compute roof of a row's own precisions. A run that measured its ceilings is judged by
+ * those alone: these stand beside the judgement and enter no trend, comparison or verdict. */
+struct rl_levels {
+    bool present;                  /* false: the JSON member is absent */
+    struct rl_real dram_byte_per_s; /* of the row's own mix of reads and writes, where that was measured */
+    struct rl_real dram_percent;
+    struct rl_real l2_byte_per_s, l2_percent;
+    struct rl_real l1_byte_per_s, l1_percent;
+    struct rl_real compute_flop_per_s; /* of the row's own precisions */
+    struct rl_real compute_percent;
+};
+/* What a row's figures do not say by themselves, a sentence each. */
+struct rl_explained {
+    bool present;                /* false: the JSON member is absent */
+    struct rl_text dram_per_ask; /* where DRAM/ask is above 1 and the counters tell why */
+    struct rl_text dram_cause;   /* the same as a word: "half_used_sectors", "re_reads", "write_back" */
+    struct rl_text flop;         /* which count of flop is used, and where the other is apart from it */
+    struct rl_text roof;         /* which roof the percentage is of, where that is not all of the row's own roof */
+};
+
 struct rl_row_state {
     bool present; /* false: the state was not asked for; the JSON member is absent */
     struct rl_times time_s;
@@ -133,6 +154,8 @@ struct rl_row_state {
     int64_t attempts;          /* 1, or more after a clock or thermal retry */
     struct rl_strings flags;   /* see SCHEMA.md: clock_moved, throttled, not_steady, cache_resident, … */
     struct rl_profiled profiled;
+    struct rl_levels levels;
+    struct rl_explained explained;
 };
 
 struct rl_launch {
@@ -272,6 +295,27 @@ struct rl_import {
     struct rl_strings notes; /* what was left out, summed, derived or not found: sentences */
 };
 
+struct rl_lent_ceiling {
+    const char *name;
+    enum rl_state state;
+    struct rl_real value;
+    const char *unit;
+};
+/* Roofs that another run of the same device lent to one that has none of their kind. They are copied when they are
+ * lent, so that they outlive the lender. */
+struct rl_lent {
+    bool present;           /* false: the JSON member is absent */
+    const char *run;        /* the lender's id */
+    enum rl_source source;  /* the lender's: measured or replayed */
+    int64_t date_ms;        /* the lender's */
+    int64_t recorded_at_ms; /* of a replayed lender: when the recording was made; else 0 and JSON null */
+    struct rl_text driver;  /* the lender's */
+    const char *device_by;  /* how the device is known to be the same: "uuid", or "name": one measured device has it */
+    const char *sentence;   /* all of that, for people */
+    struct rl_lent_ceiling *ceilings;
+    size_t ceiling_count;
+};
+
 struct rl_run {
     struct rl_arena *arena;
     const char *suite; /* "verify"; "import": rows that are not of the catalogue */
@@ -295,6 +339,7 @@ struct rl_run {
     size_t telemetry_count;
     bool counter_backed;     /* every requested row has DRAM bytes */
     struct rl_strings flags; /* run-wide: shared, throttled, driver_changed */
+    struct rl_lent lent;
     struct rl_import import;
 };
 

@@ -92,11 +92,15 @@ export const momentText = (text) => (new Date(text).getTimezoneOffset() === 0 ? 
 // A few words for a mark, and the whole for a sentence.
 const FLAGS = {
   above_ceiling: "faster than the copy ceiling: a kernel that mostly reads or mostly writes may be",
+  above_roof: "stands further above its roof than can be: counts, time or roof must be wrong",
   at_floor: "DRAM bytes so few that no intensity is formed",
   cache_resident: "the caches served most of what was asked for",
   clock_moved: "the SM clock moved by more than 1 percent",
   derived: "follows from two printed figures, not measured by itself",
   driver_changed: "the driver changed during the run",
+  flop_disagrees: "given and counted flop are more than 0.1 percent apart; the given ones are used",
+  flop_from_counters: "no flop were given: rates are of those counted",
+  fp32_assumed: "nothing tells the precision of its flop: held under the FP32 ceiling",
   launches_differ: "the launches that make the row are more than 1 percent apart in DRAM bytes",
   not_steady: "bytes per launch were not the same for four times as many launches",
   percent_over_100: "the profiler gave a percentage above 100, which is kept as it is",

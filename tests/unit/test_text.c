@@ -40,7 +40,7 @@ static void published_table(void **state)
         "\nstencil, global           100.5    121.1     46.9     44.7   0.4449  112.0\n",
         "\npolynomial, 256           134.2    134.2    134.6    170.8   1.2726   60.7\n",
         "device Tesla T4, driver 595.84, CUDA 12.6, 2026-11-29T20:03:35.123Z\ncourse sizes, warm cache, counters ok\n",
-        "\n* vector add: above_ceiling\n",
+        "\n* vector add: above_ceiling, above_roof\n",
     };
     char *text = table(run, RL_WARM);
     assert_int_equal(strncmp(text, "IMPORTED ", 9), 0);
