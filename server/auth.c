@@ -196,6 +196,7 @@ static int identify_token(const struct auth *auth, const char *authorization, st
     if (!found)
         return rl_fail(err, RL_E_UNAUTHORIZED, "Authorization", "the token is not known");
     snprintf(ret->id, sizeof(ret->id), "token:%s", found->id);
+    memcpy(ret->share, ret->id, sizeof(ret->share));
     ret->right = found->right;
     return 0;
 }
@@ -205,6 +206,7 @@ int auth_identify(const struct auth *auth, const struct auth_peer *peer, const c
 {
     if (authorization)
         return identify_token(auth, authorization, ret, err);
+    memcpy(ret->share, peer->name, sizeof(ret->share));
     if (peer->is_unix) {
         snprintf(ret->id, sizeof(ret->id), "uid:%lld", (long long)peer->uid);
         ret->right = peer->uid == 0 || peer->uid == auth->uid ? AUTH_ADMIN : AUTH_SUBMIT;

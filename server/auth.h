@@ -16,12 +16,17 @@
 
 enum auth_right { AUTH_NONE, AUTH_READ, AUTH_SUBMIT, AUTH_ADMIN };
 
+#define AUTH_NAME_SIZE 80
+
 struct auth_principal {
-    char id[80];
+    char id[AUTH_NAME_SIZE];
+    /* Whose share of what is limited by caller: the id, or of an anonymous one the peer's name. */
+    char share[AUTH_NAME_SIZE];
     enum auth_right right;
 };
 
 struct auth_peer {
+    char name[AUTH_NAME_SIZE]; /* "uid:1000", "anonymous at 192.0.2.7" */
     bool is_unix;
     uid_t uid;     /* when is_unix */
     bool loopback; /* when not */

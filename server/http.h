@@ -44,6 +44,7 @@ struct http_request {
     size_t body_len;
 };
 
+struct http_far; /* places.h */
 /* A body that is made while it is sent. */
 struct http_stream {
     /* Appends some bytes to out; *ret_done: that was the last. None and not done: wait is called. After an error only
@@ -54,6 +55,7 @@ struct http_stream {
     int (*wait)(void *arg, void (*ready)(void *ready_arg), void *ready_arg, struct rl_err *err);
     void (*free)(void *arg);
     void *arg;
+    struct http_far *far; /* filled while it is sent and emptied before free; NULL: nobody asks */
 };
 
 struct http_answer;
@@ -69,6 +71,7 @@ struct http_upload {
     int (*answer)(void *arg, struct http_answer *answer, struct rl_err *err);
     void (*free)(void *arg); /* always, also when the client has gone */
     void *arg;
+    struct http_far *far; /* filled while the body comes and emptied before finish or free; NULL: nobody asks */
 };
 
 struct http_answer {

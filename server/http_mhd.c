@@ -20,6 +20,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "base/time.h"
 #include "server/http_admit.h"
 #include "server/http_connection.h"
 #include "server/http_mhd.h"
@@ -104,9 +105,11 @@ static void *on_uri(void *cls, const char *uri, struct MHD_Connection *mhd)
         exchange->close = true;
         fail(exchange);
     }
+    if (connection->idle && !connection->surplus) { /* the first request's time runs since it could be sent */
+        connection->since_ns = rl_monotonic_ns();
+        http_connection_deadline(connection, http_connection_head_ms(connection));
+    }
     connection->idle = false;
-    if (!connection->surplus)
-        http_connection_deadline(connection, listener->server->config.request_timeout_ms);
     return exchange;
 }
 
@@ -163,16 +166,19 @@ static int begin(struct exchange *exchange, struct MHD_Connection *mhd, const ch
     if (http_check_framing(&request->fields, max, &has_body, &exchange->err))
         return fail(exchange);
     *ret_has_body = has_body;
-    if (connection->surplus) {
-        *ret_has_body = true;
-        http_connection_surplus_error(&exchange->err);
-        return fail(exchange);
-    }
     if (http_admit(&exchange->server->rules, &connection->peer, request, has_body, &exchange->route, &exchange->allow,
                    &id, &id_len, &exchange->err)) {
-        exchange->close = exchange->err.code == RL_E_BAD_REQUEST || exchange->err.code == RL_E_BAD_HOST;
+        exchange->close =
+            exchange->err.code == RL_E_BAD_REQUEST || exchange->err.code == RL_E_BAD_HOST || connection->surplus;
         return fail(exchange);
     }
+    if (http_connection_belongs(connection, request->who.share, &exchange->err)) {
+        *ret_has_body = true;
+        return fail(exchange);
+    }
+    http_connection_deadline(connection, exchange->server->config.request_timeout_ms);
+    if (has_body)
+        http_connection_moves(connection, LIMIT_BODY_BYTES_S, LIMIT_BODY_WINDOW_MS);
     if (id_len >= sizeof(exchange->id)) {
         rl_fail(&exchange->err, RL_E_NOT_FOUND, NULL, "there is no such id");
         return fail(exchange);
@@ -241,6 +247,7 @@ static enum MHD_Result finish_upload(struct exchange *exchange, struct MHD_Conne
 static enum MHD_Result take_body(struct exchange *exchange, const char *data, size_t len)
 {
     int rc = -1;
+    http_pace_add(&exchange->connection->pace, len);
     if (exchange->wait.upload.data)
         rc = http_wait_data(&exchange->wait, data, len, &exchange->err);
     else if (!exchange->failed && (rc = rl_buf_add(&exchange->body, data, len)))
@@ -276,6 +283,7 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const c
         *data_len = 0;
         return take_body(exchange, data, len);
     }
+    http_connection_still(exchange->connection);
     return exchange->wait.upload.data || exchange->wait.finished ? finish_upload(exchange, mhd) : finish(exchange, mhd);
 }
 
@@ -288,7 +296,9 @@ static void on_completed(void *cls, struct MHD_Connection *mhd, void **con_cls, 
         return;
     struct http_connection *connection = exchange->connection;
     connection->idle = true;
+    connection->since_ns = rl_monotonic_ns();
     connection->whole = false;
+    http_connection_still(connection);
     if (!connection->linger)
         connection->answered = false;
     http_connection_deadline(connection, exchange->server->config.idle_timeout_ms);

@@ -19,7 +19,7 @@ struct http_config {
     int unix_fd; /* the same */
     const char *const *allowed_hosts;
     size_t allowed_host_count;
-    int64_t request_timeout_ms; /* from a request's first byte to the last of its body, and again for its answer */
+    int64_t request_timeout_ms; /* from a request's head to the last of its body, and again for its answer */
     int64_t idle_timeout_ms;    /* between requests of one connection */
     bool verbose;               /* a line on stderr for each request */
 };
@@ -27,6 +27,8 @@ struct http_config {
 struct http_counts { /* for /metrics */
     uint64_t by_status[600];
     uint64_t refused_connections; /* answered 503 because too many were open */
+    uint64_t gave_way;            /* ended so that another could be taken */
+    uint64_t too_slow;            /* ended because a body or a stream moved too slowly */
     unsigned connections;
 };
 

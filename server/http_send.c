@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/time.h"
 #include "server/limits.h"
+#include "server/places.h"
 
 #define SEND_BLOCK (32u * 1024u) /* of a streamed body, per connection */
 
@@ -69,6 +71,7 @@ static int next_piece(struct sending *sending, bool *ret_suspended, struct rl_er
             return -1;
         if (!wait->ready) {
             http_suspend(sending->suspensions, &sending->suspended, sending->mhd, wait);
+            http_pace_pause(&sending->connection->pace, rl_monotonic_ns());
             *ret_suspended = true;
             return 0;
         }
@@ -82,6 +85,7 @@ static ssize_t send_piece(void *cls, uint64_t at, char *out, size_t max)
     (void)at;
     if (sending->wait.gone)
         return MHD_CONTENT_READER_END_WITH_ERROR;
+    http_pace_resume(&sending->connection->pace, rl_monotonic_ns());
     if (sending->sent == sending->piece.len && !sending->done) {
         struct rl_err err = {0};
         bool suspended;
@@ -91,8 +95,6 @@ static ssize_t send_piece(void *cls, uint64_t at, char *out, size_t max)
         }
         if (suspended)
             return 0;
-        /* A client that reads keeps its connection however long the whole takes. */
-        http_connection_deadline(sending->connection, sending->connection->all->config->request_timeout_ms);
     }
     size_t len = sending->piece.len - sending->sent;
     if (len == 0)
@@ -100,6 +102,7 @@ static ssize_t send_piece(void *cls, uint64_t at, char *out, size_t max)
     len = len < max ? len : max;
     memcpy(out, sending->piece.data + sending->sent, len);
     sending->sent += len;
+    sending->connection->given += len;
     return (ssize_t)len;
 }
 
@@ -107,6 +110,8 @@ static void sending_free(void *cls)
 {
     struct sending *sending = cls;
     http_wait_end(&sending->wait);
+    if (sending->stream.far)
+        *sending->stream.far = (struct http_far){0};
     sending->stream.free(sending->stream.arg);
     rl_buf_free(&sending->piece);
     free(sending);
@@ -129,6 +134,9 @@ static struct MHD_Response *stream_response(struct MHD_Connection *mhd, struct h
         return NULL;
     }
     answer->stream = (struct http_stream){0};
+    http_connection_moves(connection, LIMIT_STREAM_BYTES_S, INT64_MAX);
+    if (sending->stream.far)
+        *sending->stream.far = (struct http_far){&connection->pace, http_connection_cut, connection};
     /* To HEAD the library would send the last chunk of a chunked body (0.9.75, 2026-11-29): no body is announced then,
      * and the connection ends. */
     if (request->method == HTTP_HEAD)
@@ -170,6 +178,7 @@ enum MHD_Result http_send(struct MHD_Connection *mhd, struct http_connection *co
     MHD_destroy_response(response);
     if (queued == MHD_YES) {
         connection->answered = true;
+        connection->since_ns = rl_monotonic_ns();
         http_connection_deadline(connection, connection->all->config->request_timeout_ms);
         http_connection_log(connection, request, answer->status, err);
     }

@@ -5,10 +5,14 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
+#include "server/places.h"
+
 void http_wait_begin(struct http_wait *wait, struct http_connection *connection, const struct http_upload *upload)
 {
     wait->upload = *upload;
     wait->connection = connection;
+    if (upload->far)
+        *upload->far = (struct http_far){&connection->pace, http_connection_cut, connection};
     http_connection_deadline(connection, LIMIT_UPLOAD_TIMES * connection->all->config->request_timeout_ms);
 }
 
@@ -18,6 +22,12 @@ int http_wait_data(struct http_wait *wait, const char *data, size_t len, struct 
     if (wait->bytes > LIMIT_UPLOAD_BYTES)
         return rl_fail(err, RL_E_TOO_LARGE, NULL, "the body has more than %u bytes", LIMIT_UPLOAD_BYTES);
     return wait->upload.data(wait->upload.arg, data, len, err);
+}
+
+static void leave_far(struct http_wait *wait)
+{
+    if (wait->upload.far)
+        *wait->upload.far = (struct http_far){0};
 }
 
 static void stop_waiting(struct http_wait *wait)
@@ -40,6 +50,7 @@ static void on_ready(void *arg)
 void http_wait_give_up(struct http_wait *wait)
 {
     wait->gone = true;
+    leave_far(wait);
     if (wait->upload.free)
         wait->upload.free(wait->upload.arg);
     wait->upload = (struct http_upload){0};
@@ -68,6 +79,7 @@ int http_wait_finish(struct http_wait *wait, void (*resume)(void *arg), void *ar
     wait->finished = true;
     wait->resume = resume;
     wait->arg = arg;
+    leave_far(wait);
     if (wait->upload.finish(wait->upload.arg, on_ready, wait, err))
         return -1;
     if (wait->ready)
@@ -85,6 +97,7 @@ void http_wait_end(struct http_wait *wait)
 {
     if (wait->watch)
         loop_remove(wait->connection->all->loop, wait->watch);
+    leave_far(wait);
     if (wait->upload.free)
         wait->upload.free(wait->upload.arg);
     memset(wait, 0, sizeof(*wait));

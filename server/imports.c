@@ -57,7 +57,7 @@ struct import {
     int64_t answer_by_ns; /* loop_now_ns */
     void (*done)(void *arg);
     void *arg;
-    bool let_go, ended, existing;
+    bool placed, let_go, ended, existing; /* placed: among LIMIT_IMPORTS, from the body's end to its own */
     int64_t run;
     struct rl_err error;
 };
@@ -112,21 +112,29 @@ static void check_stopped(struct imports *imports)
     stopped(imports->stopped_arg);
 }
 
-int import_begin(struct imports *imports, const char *principal, struct import **ret, struct rl_err *err)
+static int check_places(const struct imports *imports, const char *principal, struct rl_err *err)
 {
     unsigned all = 0, own = 0;
     for (const struct import *other = imports->first; other != NULL; other = other->next) {
-        all++;
-        own += strcmp(other->principal, principal) == 0;
+        all += other->placed;
+        own += other->placed && strcmp(other->principal, principal) == 0;
     }
-    if (imports->stopping)
-        return rl_fail(err, RL_E_SHUTTING_DOWN, NULL, "the daemon is shutting down");
     if (own >= LIMIT_IMPORTS_PER_PRINCIPAL)
         return rl_fail(err, RL_E_TOO_MANY_IMPORTS, NULL, "%u imports of yours are being read; %u at once are taken",
                        own, LIMIT_IMPORTS_PER_PRINCIPAL);
     if (all >= LIMIT_IMPORTS)
         return rl_fail(err, RL_E_TOO_MANY_IMPORTS, NULL, "%u imports are being read; %u at once are taken", all,
                        LIMIT_IMPORTS);
+    return 0;
+}
+
+int import_begin(struct imports *imports, const char *principal, struct import **ret, struct rl_err *err)
+{
+    if (imports->stopping)
+        return rl_fail(err, RL_E_SHUTTING_DOWN, NULL, "the daemon is shutting down");
+    /* said before the body has come, and again when it is there */
+    if (check_places(imports, principal, err) != 0)
+        return -1;
     struct import *import = calloc(1, sizeof *import);
     if (import == NULL)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for an import");
@@ -463,6 +471,9 @@ int import_run(struct import *import, void (*done)(void *arg), void *arg, struct
         done(arg);
         return 0;
     }
+    if (check_places(import->all, import->principal, err) != 0)
+        return -1;
+    import->placed = true;
     char *request = request_of(import, fds, &start.file_count);
     if (request == NULL)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for an import");

@@ -21,8 +21,8 @@ struct imports *imports_new(const char *exec, struct store *store, struct loop *
 void imports_shutdown(struct imports *imports, void (*done)(void *arg), void *arg);
 void imports_free(struct imports *imports); /* accepts NULL; no import may be left but those that were let go */
 
-/* A place among LIMIT_IMPORTS and the principal's LIMIT_IMPORTS_PER_PRINCIPAL: else RL_E_TOO_MANY_IMPORTS. To be let go
- * by import_let_go, whatever becomes of it. */
+/* RL_E_TOO_MANY_IMPORTS when LIMIT_IMPORTS are being read, or LIMIT_IMPORTS_PER_PRINCIPAL of the principal's. To be let
+ * go by import_let_go, whatever becomes of it. */
 int import_begin(struct imports *imports, const char *principal, struct import **ret, struct rl_err *err);
 /* The next part of the form, its bytes, its end; in this order. Errors' field is the part's name: unknown
  * (RL_E_UNKNOWN_FIELD), twice, a field sent as a file (RL_E_BAD_FIELD), too long (RL_E_TOO_LARGE), a field that is no
@@ -31,7 +31,8 @@ int import_part(struct import *import, const char *name, const char *filename, s
 int import_data(struct import *import, const char *data, size_t len, struct rl_err *err);
 int import_part_end(struct import *import, struct rl_err *err);
 
-/* All parts are there: has them read. done is called once, from the loop or from inside this call, when the run is
+/* All parts are there: has them read, in a place that it holds until it is let go; RL_E_TOO_MANY_IMPORTS when there is
+ * none any more. done is called once, from the loop or from inside this call, when the run is
  * stored or has failed; not after import_let_go. On -1 it is not called. */
 int import_run(struct import *import, void (*done)(void *arg), void *arg, struct rl_err *err);
 /* After done: the stored run and whether it was there before, or -1 with the error. */

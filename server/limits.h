@@ -11,14 +11,14 @@
 #define LIMIT_TOKEN_CHARACTERS        512u /* of an Authorization header */
 #define LIMIT_KEY_CHARACTERS          128u /* of an Idempotency-Key */
 #define LIMIT_CONNECTIONS             256u
-#define LIMIT_CONNECTIONS_PER_ADDRESS 128u
+#define LIMIT_CONNECTIONS_PER_CALLER  128u
 #define LIMIT_DESCRIPTORS_MIN         32u /* open files that the process must be allowed: a start takes 12, a job 10 more */
 #define LIMIT_SURPLUS_CONNECTIONS     64u  /* over those, answered 503; more wait unanswered */
 #define LIMIT_SURPLUS_MS              2000 /* that such a one may take to send its request */
 #define LIMIT_LINGERING               64u  /* closed connections whose last bytes are still drained */
 #define LIMIT_LINGER_MS               3000
 #define LIMIT_LINGER_BYTES            (64u * 1024u * 1024u)
-#define LIMIT_REQUEST_MS              15000 /* absolute, from the first byte of a request to its last */
+#define LIMIT_REQUEST_MS              15000 /* absolute, from the end of a request's head to the last of its body */
 #define LIMIT_IDLE_S                  20    /* keep-alive */
 #define LIMIT_QUEUED_JOBS             64
 #define LIMIT_OPEN_JOBS_PER_PRINCIPAL 32
@@ -48,6 +48,20 @@
 #define LIMIT_TRANSCRIPT_BYTES   (256u * 1024u) /* the rest is dropped and the drop is said in the text */
 #define LIMIT_STDERR_BYTES       (16u * 1024u)
 
+/* Fairness. A caller is a token, a uid, or an address without either: all of loopback is one, and a /64 of IPv6. What
+ * moves slowly is ended; means over a window, which is never longer than the request timeout. */
+#define LIMIT_HEAD_MS        5000 /* absolute, of a request's head; never more than the request timeout: 408 */
+#define LIMIT_BODY_BYTES_S   1024 /* that a body brings at least, over LIMIT_BODY_WINDOW_MS: 408 */
+#define LIMIT_BODY_WINDOW_MS 5000
+#define LIMIT_STREAM_BYTES_S (32 * 1024)  /* that a client takes of an export, over the request timeout: it ends */
+#define LIMIT_YIELD_BYTES_S  (256 * 1024) /* over a third of the window: who is slower gives way to who has no place */
+#define LIMIT_MOMENT_MS      100          /* that an answer is not called slow for */
+#define LIMIT_SLOW_TIMES_IDLE                                                                                          \
+    100                       /* as long as an idle connection has a request waited that is not whole (http_room.h) */
+#define LIMIT_EXPORTS_EACH 4u /* of LIMIT_EXPORTS, of one caller: 503 */
+#define LIMIT_UPLOADS      8u /* bodies of imports that are coming: 429 */
+#define LIMIT_UPLOADS_EACH 4u /* of one caller */
+
 /* Imports. A file has at most IMPORT_FILE_MAX bytes (gpu/import.h), a form two files. */
 #define LIMIT_UPLOAD_BYTES          (33u * 1024u * 1024u) /* the whole multipart body */
 #define LIMIT_UPLOAD_FILE_BYTES     (16u * 1024u * 1024u)
@@ -57,7 +71,7 @@
 #define LIMIT_PART_NAME_BYTES       64u
 #define LIMIT_FILENAME_BYTES        255u
 #define LIMIT_IMPORT_FIELD_BYTES    256u
-#define LIMIT_IMPORTS               4u /* at once, from the upload's first byte to the answer: 429 */
+#define LIMIT_IMPORTS               4u /* at once, from the upload's last byte to the answer: 429 */
 #define LIMIT_IMPORTS_PER_PRINCIPAL 2u
 #define LIMIT_IMPORT_MEMORY_BYTES   (512LL * 1024 * 1024) /* of an importing process */
 #define LIMIT_IMPORT_CPU_S          20

@@ -206,6 +206,16 @@ static int start(struct daemon *daemon, struct rl_err *err)
                                      .turns = daemon->turns,
                                      .store = daemon->store,
                                      .files = daemon->files,
+                                     .exports = {.max = LIMIT_EXPORTS,
+                                                 .max_each = LIMIT_EXPORTS_EACH,
+                                                 .yields_below = LIMIT_YIELD_BYTES_S,
+                                                 .what = "exports",
+                                                 .full = RL_E_TOO_MANY_EXPORTS},
+                                     .uploads = {.max = LIMIT_UPLOADS,
+                                                 .max_each = LIMIT_UPLOADS_EACH,
+                                                 .yields_below = LIMIT_YIELD_BYTES_S,
+                                                 .what = "uploads",
+                                                 .full = RL_E_TOO_MANY_IMPORTS},
                                      .started_ns = rl_monotonic_ns()};
     if (start_http(daemon, err))
         return -1;

@@ -51,7 +51,7 @@ static const struct option_spec {
     {"open-network", NULL, FLAG, offsetof(struct options, open_network),
      "anyone who can reach the address may read (not submit)"},
     {"request-timeout", "SECONDS", SECONDS, offsetof(struct options, request_timeout_s),
-     "whole time that a request may take to arrive (default 15)"},
+     "whole time that a request's body may take to arrive (default 15); its\nhead has 5 s, or this where it is less"},
     {"idle-timeout", "SECONDS", SECONDS, offsetof(struct options, idle_timeout_s),
      "idle time of a kept connection (default 20)"},
     {"job-timeout", "SECONDS", SECONDS, offsetof(struct options, job_timeout_s),

@@ -6,6 +6,7 @@
 #include "server/http.h"
 #include "server/imports.h"
 #include "server/jobs.h"
+#include "server/places.h"
 
 struct turns;
 struct static_files;
@@ -20,7 +21,7 @@ struct routes { /* filled by main; everything is borrowed */
     const struct http_counts *counts; /* NULL until the server runs */
     int64_t started_ns;               /* rl_monotonic_ns at start */
     bool shutting_down;
-    unsigned exports; /* being sent */
+    struct places exports, uploads; /* being sent; coming */
 };
 
 struct route {

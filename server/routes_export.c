@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/time.h"
 #include "db/history.h"
 #include "server/limits.h"
 #include "server/routes.h"
@@ -9,8 +10,8 @@
 
 struct sent {
     struct store_export *export;
-    struct routes *routes;
     struct turn turn; /* of the large runs of a CSV */
+    struct place place;
 };
 
 static int next_piece(void *arg, struct rl_buf *out, bool *ret_done, struct rl_err *err)
@@ -47,7 +48,7 @@ static void sent_free(void *arg)
 {
     struct sent *sent = arg;
     store_export_free(sent->export);
-    sent->routes->exports--;
+    place_leave(&sent->place);
     free(sent);
 }
 
@@ -57,21 +58,21 @@ static int start(struct routes *routes, const struct http_request *request, enum
     struct store_run_filter filter;
     if (route_run_filter(request, &filter, err))
         return -1;
-    if (routes->exports >= LIMIT_EXPORTS)
-        return rl_fail(err, RL_E_TOO_MANY_EXPORTS, NULL, "%u exports are being sent, as many as are at once",
-                       routes->exports);
     struct sent *sent = calloc(1, sizeof(*sent));
     if (!sent)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for an export");
-    sent->routes = routes;
     sent->turn = (struct turn){.turns = routes->turns, .what = {fetch, make, drop, sent_free, sent}};
     if (store_export_start(routes->store, &filter, format, &sent->export, err)) {
         free(sent);
         return -1;
     }
+    if (place_take(&routes->exports, &sent->place, request->who.share, rl_monotonic_ns(), err)) {
+        sent_free(sent);
+        return -1;
+    }
     store_export_beside(sent->export, LIMIT_VIEW_HERE_BYTES);
-    routes->exports++;
-    answer->stream = (struct http_stream){.next = next_piece, .wait = turn_wait, .free = turn_end, .arg = &sent->turn};
+    answer->stream = (struct http_stream){
+        .next = next_piece, .wait = turn_wait, .free = turn_end, .arg = &sent->turn, .far = &sent->place.far};
     snprintf(answer->disposition, sizeof(answer->disposition), "attachment; filename=\"runs.%s\"",
              format == STORE_EXPORT_CSV ? "csv" : "json");
     return 0;

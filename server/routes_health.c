@@ -79,6 +79,15 @@ int health_route_metrics(struct routes *routes, const struct http_request *reque
                   "# TYPE rooflined_http_connections_refused_total counter\n"
                   "rooflined_http_connections_refused_total %llu\n",
                   (unsigned long long)counts->refused_connections);
+    rl_buf_printf(
+        out,
+        "# HELP rooflined_http_connections_gave_way_total Connections ended to take another.\n"
+        "# TYPE rooflined_http_connections_gave_way_total counter\n"
+        "rooflined_http_connections_gave_way_total %llu\n"
+        "# HELP rooflined_http_connections_too_slow_total Connections ended because a body moved too slowly.\n"
+        "# TYPE rooflined_http_connections_too_slow_total counter\n"
+        "rooflined_http_connections_too_slow_total %llu\n",
+        (unsigned long long)counts->gave_way, (unsigned long long)counts->too_slow);
     rl_buf_puts(
         out,
         "# HELP rooflined_http_requests_total Requests by status.\n# TYPE rooflined_http_requests_total counter\n");

@@ -2,7 +2,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/time.h"
 #include "server/imports.h"
+#include "server/limits.h"
 #include "server/multipart.h"
 #include "server/routes.h"
 
@@ -10,6 +12,7 @@ struct upload {
     struct routes *routes;
     struct import *import;
     struct multipart *form;
+    struct place place; /* while the body comes */
 };
 
 static int on_part(void *arg, const char *name, const char *filename, struct rl_err *err)
@@ -36,6 +39,7 @@ static int take(void *arg, const char *data, size_t len, struct rl_err *err)
 static int finish(void *arg, void (*ready)(void *ready_arg), void *ready_arg, struct rl_err *err)
 {
     struct upload *upload = arg;
+    place_leave(&upload->place);
     return multipart_end(upload->form, err) ? -1 : import_run(upload->import, ready, ready_arg, err);
 }
 
@@ -55,6 +59,7 @@ static int answer_run(void *arg, struct http_answer *answer, struct rl_err *err)
 static void let_go(void *arg)
 {
     struct upload *upload = arg;
+    place_leave(&upload->place);
     import_let_go(upload->import);
     multipart_free(upload->form);
     free(upload);
@@ -70,7 +75,8 @@ int imports_route_upload(struct routes *routes, const struct http_request *reque
     if (!upload)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for an upload");
     upload->routes = routes;
-    if (import_begin(routes->imports, request->who.id, &upload->import, err)) {
+    if (import_begin(routes->imports, request->who.share, &upload->import, err) ||
+        place_take(&routes->uploads, &upload->place, request->who.share, rl_monotonic_ns(), err)) {
         let_go(upload);
         return -1;
     }
@@ -80,6 +86,7 @@ int imports_route_upload(struct routes *routes, const struct http_request *reque
         let_go(upload);
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for an upload");
     }
-    *ret = (struct http_upload){.data = take, .finish = finish, .answer = answer_run, .free = let_go, .arg = upload};
+    *ret = (struct http_upload){
+        .data = take, .finish = finish, .answer = answer_run, .free = let_go, .arg = upload, .far = &upload->place.far};
     return 0;
 }

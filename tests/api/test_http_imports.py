@@ -401,13 +401,20 @@ class Imports(unittest.TestCase):
         return connection
 
     def test_at_once(self):
-        held = [self.begin() for _ in range(2)]
+        """Of imports that are being read; bodies that are still coming are none (test_http_fair.py)."""
+        self.importer("time.sleep(60 if 'sleep' in json.dumps(request) else 0)\n"
+                      "say('error', 2, error={'code': 'import_format', 'message': 'read'})")
+        kind, body = form(parts_of({"record": T4}, {"date": "2026-09-01", "driver": "sleep"}))
+        head = ("POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n" % (PATH, kind, len(body))).encode()
+        held = [self.daemon.socket() for _ in range(2)]
+        for connection in held:
+            connection.sendall(head + body)
         answer = self.daemon.wait_for(lambda: (got := self.send({"record": T4}, {"date": "2026-09-01"})).status == 429 and got, "a refusal")
         self.assertEqual(answer.code, "too_many_imports")
         self.assertGreater(int(answer.headers["Retry-After"]), 0)
         for connection in held:
             connection.close()
-        self.daemon.wait_for(lambda: self.send({"record": T4}, {"date": "2026-09-01"}).status in (200, 201), "a free place")
+        self.daemon.wait_for(lambda: self.send({"record": T4}, {"date": "2026-09-01"}).status == 422, "a free place")
 
     def importer(self, script):
         """A daemon whose importing program is a script in Python; it has say(kind, seq, …) and the request."""
