@@ -34,6 +34,12 @@ if(Python3_FOUND)
   add_test(NAME system.ctl_export COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/system/ctl_export_test.py
     --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} --data ${RL_TEST_DATA})
   set_tests_properties(system.ctl_export PROPERTIES LABELS system TIMEOUT 600)
+  add_library(stepped_clock MODULE tools/stepped_clock.c)
+  # The short form; the long one by hand, as its head says.
+  add_test(NAME system.endurance COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/system/endurance.py
+    --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} --data ${RL_TEST_DATA} --export ${CMAKE_CURRENT_SOURCE_DIR}/data/import/long.csv
+    --clock $<TARGET_FILE:stepped_clock>)
+  set_tests_properties(system.endurance PROPERTIES LABELS system TIMEOUT 900)
   foreach(way IN ITEMS exec socket)
     add_test(NAME system.kill_${way} COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/system/kill_test.py
       --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} --data ${RL_TEST_DATA} --way ${way} --count 200)
