@@ -3,7 +3,7 @@ find_path(CSV_INCLUDE_DIR csv.h)
 find_library(CSV_LIBRARY csv)
 if(CSV_INCLUDE_DIR AND CSV_LIBRARY)
   add_library(rl_import STATIC import.c import_text.c import_csv.c import_number.c import_metric.c import_refuse.c import_ncu.c import_table.c
-    import_launches.c import_timings.c import_samples.c import_merge.c import_identity.c import_record.c import_recording.c)
+    import_launches.c import_timings.c import_samples.c import_merge.c import_values.c import_flop.c import_names.c import_identity.c import_record.c import_recording.c)
   target_link_libraries(rl_import PUBLIC rl_record rl_catalogue rl_replay rl_engine PRIVATE rl_hash ${CSV_LIBRARY})
   target_include_directories(rl_import PRIVATE ${CSV_INCLUDE_DIR})
 
