@@ -141,7 +141,8 @@ static int read_row(struct draw_reader *reader, struct stmt *stmt, struct import
         return -1;
     if (unit->name == NULL)
         return 0;
-    if (find_work(reader, unit, sqlite3_column_int64(stmt->handle, 14), sqlite3_column_int64(stmt->handle, 15), err) < 0)
+    if (find_work(reader, unit, sqlite3_column_int64(stmt->handle, 14), sqlite3_column_int64(stmt->handle, 15), err) <
+        0)
         return -1;
     *ret = (struct store_draw_row){
         .unit = unit->name,

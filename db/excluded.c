@@ -197,10 +197,10 @@ static int most_first(const void *a, const void *b)
 /* ---- in words ---- */
 
 static const char *const names[BY_COUNT] = {
-    [SERIES_DEVICE] = "device", [SERIES_DRIVER] = "driver",     [SERIES_CUDA] = "cuda",
-    [SERIES_SUITE] = "suite",   [SERIES_SIZES] = "sizes",       [SERIES_SOURCE] = "source",
-    [SERIES_COUNTERS] = "counters", [SERIES_OUTCOME] = "outcome", [BY_DATE] = "date",
-    [BY_FLAGS] = "flags",       [BY_METHOD] = "method_version",
+    [SERIES_DEVICE] = "device",     [SERIES_DRIVER] = "driver",     [SERIES_CUDA] = "cuda",
+    [SERIES_SUITE] = "suite",       [SERIES_SIZES] = "sizes",       [SERIES_SOURCE] = "source",
+    [SERIES_COUNTERS] = "counters", [SERIES_OUTCOME] = "outcome",   [BY_DATE] = "date",
+    [BY_FLAGS] = "flags",           [BY_METHOD] = "method_version",
 };
 
 static void put_escaped(struct rl_buf *text, const char *value)

@@ -28,8 +28,8 @@ struct store_matrix_query {
 };
 /* {"since":"2025-11-30","until":"2026-11-30","source":"measured,imported","rows":[{"device":{"id","name"},"driver",
  * "cuda","why":{},"cells":[{"day":"2026-11-29","counters":"counter-backed"|"timed-only","counter_backed":n,
- * "timed_only":n}]}],"excluded":[…as of a trend]}: runs with the outcome ok. until is exclusive. A day without a cell has none. Rows come in the
- * order in which device, driver and CUDA were first seen, cells by day. */
+ * "timed_only":n}]}],"excluded":[…as of a trend]}: runs with the outcome ok. until is exclusive. A day without a cell
+ * has none. Rows come in the order in which device, driver and CUDA were first seen, cells by day. */
 int store_history_matrix(struct store *store, const struct store_matrix_query *query, struct rl_buf *out,
                          struct rl_err *err);
 
@@ -68,18 +68,18 @@ int store_history_trend(struct store *store, const struct store_trend_query *que
 /* Runs of a device, and of a driver where one is asked for, that a question does not take, by what excludes them. */
 struct store_excluded {
     int64_t runs;
-    bool at_least;           /* not all were counted */
-    const char *filters;     /* what excludes them: "suite, sizes" */
-    const char *ask;         /* the parameters that take them: "suite=import&sizes=other"; NULL: none does */
+    bool at_least;       /* not all were counted */
+    const char *filters; /* what excludes them: "suite, sizes" */
+    const char *ask;     /* the parameters that take them: "suite=import&sizes=other"; NULL: none does */
     const char *sentence;
 };
 #define STORE_EXCLUDED_MAX 8
 struct store_excluded_query {
     const char *device, *driver, *cuda, *suite, *sizes, *source; /* NULL: any; of source: measured and imported */
-    int64_t since_ms, until_ms; /* of the runs' dates; 0: any */
-    bool cuda_in_side;          /* cuda is no parameter of the question */
-    bool without_outcomes;      /* runs that no question takes, because of their outcome, are said otherwise */
-    int64_t method_version;     /* 0: any; else eligible runs of other methods, and flagged ones, are counted too */
+    int64_t since_ms, until_ms;                                  /* of the runs' dates; 0: any */
+    bool cuda_in_side;                                           /* cuda is no parameter of the question */
+    bool without_outcomes;  /* runs that no question takes, because of their outcome, are said otherwise */
+    int64_t method_version; /* 0: any; else eligible runs of other methods, and flagged ones, are counted too */
 };
 /* Those with the most runs, at most STORE_EXCLUDED_MAX; texts and array are in arena. Runs of other devices only where
  * the device has none of this driver. Reads from memory but for a look into two indexes a series. */
@@ -105,7 +105,8 @@ enum store_row_flag { /* bits of store_draw_row.flags: flags of the row's state 
 };
 enum store_run_flag { STORE_RUN_SHARED = 1, STORE_RUN_THROTTLED = 2, STORE_RUN_DRIVER_CHANGED = 4 };
 
-/* How much work a launch is, as far as it is known: rows of one name and of other work are not held against each other. */
+/* How much work a launch is, as far as it is known: rows of one name and of other work are not held against each other.
+ */
 struct store_work {
     int64_t flop, ask_bytes; /* per launch; -1 unknown */
     const char *dims;        /* of what is worked on, in words; NULL unknown */

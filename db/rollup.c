@@ -65,10 +65,10 @@ static int64_t flag_bits(const struct rl_strings *flags, const char *const *word
 }
 
 static const char *const run_flags[] = {"shared", "throttled", "driver_changed", NULL};
-static const char *const row_flags[] = {"clock_moved",    "throttled",        "not_steady",    "at_floor",
-                                        "cache_resident", "writeback_unpaid", "above_ceiling", "unsettled",
-                                        "single_launch",  "launches_differ",  "time_derived",  "profiler_time",
-                                        "bytes_derived",  "above_roof",       NULL};
+static const char *const row_flags[] = {
+    "clock_moved",      "throttled",     "not_steady",    "at_floor",      "cache_resident",
+    "writeback_unpaid", "above_ceiling", "unsettled",     "single_launch", "launches_differ",
+    "time_derived",     "profiler_time", "bytes_derived", "above_roof",    NULL};
 #define IMPORT_FLAGS_AT  7 /* those before it are run_row's, the others run_row_import's: at most 32 */
 #define PROFILER_TIME_AT 11
 _Static_assert(sizeof row_flags / sizeof *row_flags <= IMPORT_FLAGS_AT + 32 + 1, "the CHECK of run_row_import.flags");

@@ -142,8 +142,8 @@ static struct point *point_of(struct point *points, size_t *count, const struct 
 
 static int too_many(struct rl_err *err)
 {
-    return rl_fail(err, RL_E_TOO_LARGE, "driver", "a day has runs of more than %d drivers and works: ask for one driver",
-                   GROUPS_MAX);
+    return rl_fail(err, RL_E_TOO_LARGE, "driver",
+                   "a day has runs of more than %d drivers and works: ask for one driver", GROUPS_MAX);
 }
 
 /* Samples come oldest first; a point keeps the values of the newest TREND_ENTRIES_MAX. */

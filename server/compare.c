@@ -218,9 +218,9 @@ static int fill_ceilings(const struct gathered *all, struct compare_result *resu
         ceiling->state = all->items[i].state;
         judge_time(&all->items[i], true, &ceiling->value);
         ceiling->notes = all->items[i].notes;
-        ceiling->value.sentence = compare_with_left_out(
-            compare_time_words(&all->items[i], &ceiling->value, true, result->arena), &ceiling->notes, "time",
-            result->arena);
+        ceiling->value.sentence =
+            compare_with_left_out(compare_time_words(&all->items[i], &ceiling->value, true, result->arena),
+                                  &ceiling->notes, "time", result->arena);
         if (ceiling->value.sentence == NULL)
             return -1;
     }

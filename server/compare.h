@@ -17,13 +17,14 @@
  * within the launch, so that a cold row without settled ones (unsettled) is judged as any other. Whatever flag says
  * that a draw is less than usual is a warning with the number of draws; so are runs that were timed without counters.
  *
- * WORK. One name may be other work: a row of another size is no slower. The work of a row is flop, asked bytes and dims,
- * of a ceiling the bytes or flop of a launch; it is another when a member differs that both know. A side's is that of
- * its newest run that has the row, with what its other runs add; draws of other work are left out of the side, named or
- * not, and the row says so. Other work on the two sides: the row is not_comparable, naming the members. Another grid,
- * block or function, or another shape of a ceiling, with equal work is judged, with the warning launch_differs. A member
- * that is known on one side only, or work of which nothing is known on both, is no difference but the warning `work`.
- * What is not comparable belongs to no family and to no machine; it leaves open whether head is slower.
+ * WORK. One name may be other work: a row of another size is no slower. The work of a row is flop, asked bytes and
+ * dims, of a ceiling the bytes or flop of a launch; it is another when a member differs that both know. A side's is
+ * that of its newest run that has the row, with what its other runs add; draws of other work are left out of the side,
+ * named or not, and the row says so. Other work on the two sides: the row is not_comparable, naming the members.
+ * Another grid, block or function, or another shape of a ceiling, with equal work is judged, with the warning
+ * launch_differs. A member that is known on one side only, or work of which nothing is known on both, is no difference
+ * but the warning `work`. What is not comparable belongs to no family and to no machine; it leaves open whether head is
+ * slower.
  *
  * IDENTITY. device, suite, sizes, method_version, ecc, mig, power_limit_w. One that differs makes the sides not
  * comparable and is named; so does one that is known on one side only, since it cannot be shown to be equal. Unknown on
@@ -120,8 +121,8 @@ enum compare_flag {                        /* the row's own flags, by name; othe
 struct compare_ceiling_draw {
     const char *name;
     enum rl_state state;
-    struct rl_real value; /* byte/s or flop/s */
-    unsigned flags;       /* enum compare_flag */
+    struct rl_real value;     /* byte/s or flop/s */
+    unsigned flags;           /* enum compare_flag */
     struct compare_work work; /* flop or asked bytes */
     struct compare_launch launch;
 };
@@ -236,7 +237,7 @@ struct compare_dropped { /* draws of a row that were left out */
 };
 #define COMPARE_ROW_NOTES   5 /* flop, ask_bytes, dims, profiler_time, bytes_derived */
 #define COMPARE_ROW_DROPPED 8 /* a side: of other work, profiler times, single and derived bytes */
-struct compare_notes { /* beside a row's or a ceiling's verdicts */
+struct compare_notes {        /* beside a row's or a ceiling's verdicts */
     struct compare_note not_comparable[COMPARE_ROW_NOTES];
     size_t not_comparable_count;
     struct compare_dropped left_out[COMPARE_ROW_DROPPED];

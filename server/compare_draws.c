@@ -99,9 +99,8 @@ static int put_rows(const struct store_draw *draw, struct rl_arena *arena, struc
     for (size_t i = 0; i < draw->row_count; i++) {
         const struct store_draw_row *row = &draw->rows[i];
         if (row->ceiling)
-            ceilings[ret->ceiling_count++] =
-                (struct compare_ceiling_draw){row->unit,     row->state,    real_of(row->value),
-                                              flags_of(row), work_of(row), launch_of(row)};
+            ceilings[ret->ceiling_count++] = (struct compare_ceiling_draw){
+                row->unit, row->state, real_of(row->value), flags_of(row), work_of(row), launch_of(row)};
         else
             put_row(draw, row, &rows[ret->draw_count++]);
     }
@@ -245,10 +244,14 @@ static struct compare_past *past_of(const struct store_draws *draws, const struc
             if (row->flags & STORE_ROW_TIME_DERIVED)
                 continue;
             works[count] = work_of(row);
-            past[count] = (struct compare_past){
-                row->unit, row->state, group,
-                real_of(row->ceiling ? row->value > 0 ? 1 / row->value : NAN : row->time_s), real_of(row->dram_bytes),
-                flags_of(row), &works[count]};
+            past[count] =
+                (struct compare_past){row->unit,
+                                      row->state,
+                                      group,
+                                      real_of(row->ceiling ? row->value > 0 ? 1 / row->value : NAN : row->time_s),
+                                      real_of(row->dram_bytes),
+                                      flags_of(row),
+                                      &works[count]};
             count++;
         }
     }

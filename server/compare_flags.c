@@ -25,7 +25,8 @@ static const struct kind kinds[] = {
     {COMPARE_CLOCK_MOVED, "clock_moved", "the SM clock moved while the row was timed"},
     {COMPARE_NOT_STEADY, "not_steady", "bytes per launch had not become steady"},
     {COMPARE_PROFILER_TIME, "profiler_time",
-     "no time was given but a profiler's durations, at the clocks that it sets; they are held against their like alone"},
+     "no time was given but a profiler's durations, at the clocks that it sets; they are held against their like "
+     "alone"},
     {COMPARE_BYTES_DERIVED, "bytes_derived",
      "their DRAM bytes are a rate times a duration, not a count; they are held against their like alone"},
 };

@@ -199,8 +199,9 @@ static bool is_like(const struct subject *subject, const struct compare_past *pa
 {
     if ((past->flags & (bytes ? COMPARE_BYTES_DERIVED : COMPARE_PROFILER_TIME)) != kind)
         return false;
-    return past->work == NULL || ((subject->base.model == NULL || !compare_is_other_work(past->work, &subject->base.work)) &&
-                                  (subject->head.model == NULL || !compare_is_other_work(past->work, &subject->head.work)));
+    return past->work == NULL ||
+           ((subject->base.model == NULL || !compare_is_other_work(past->work, &subject->base.work)) &&
+            (subject->head.model == NULL || !compare_is_other_work(past->work, &subject->head.work)));
 }
 
 static void spread_of(struct subject *subject, const struct compare_history *history, const struct pasts *pasts,
@@ -209,7 +210,8 @@ static void spread_of(struct subject *subject, const struct compare_history *his
     double values[COMPARE_HISTORY_MAX];
     int64_t groups[COMPARE_HISTORY_MAX];
     size_t n = 0;
-    unsigned kind = kind_of(subject->base.n > 0 ? &subject->base : &subject->head, bytes);
+    bool in_base = (bytes ? subject->base.bytes_n : subject->base.n) > 0;
+    unsigned kind = kind_of(in_base ? &subject->base : &subject->head, bytes);
     for (uint32_t at = first; at != 0 && n < COMPARE_HISTORY_MAX; at = pasts->after[at - 1]) {
         const struct compare_past *past = &history->draws[at - 1];
         const struct rl_real *value = bytes ? &past->dram_bytes : &past->time_s;

@@ -405,7 +405,8 @@ static int check_few(const struct chosen *side, const char *name, struct compare
 
 int compare_identity(const struct chosen *base, const struct chosen *head, struct compare_result *result)
 {
-    size_t most = COUNT(identity) + COUNT(beside_driver) + 6 + COMPARE_FLAG_WARNINGS + COMPARE_WORK_WARNINGS + base->count + head->count;
+    size_t most = COUNT(identity) + COUNT(beside_driver) + 6 + COMPARE_FLAG_WARNINGS + COMPARE_WORK_WARNINGS +
+                  base->count + head->count;
     result->not_comparable = rl_arena_array(result->arena, most, sizeof *result->not_comparable);
     result->warnings = rl_arena_array(result->arena, most, sizeof *result->warnings);
     if (result->not_comparable == NULL || result->warnings == NULL)

@@ -393,8 +393,9 @@ static const char *apart_note(const struct compare_result *result)
 static const char *all_apart_words(const struct compare_result *result)
 {
     const struct compare_row *row = &result->rows[0];
-    return rl_arena_printf(result->arena, "Whether head is slower cannot be told: no row is comparable (%zu run%s against "
-                                          "%zu). %s",
+    return rl_arena_printf(result->arena,
+                           "Whether head is slower cannot be told: no row is comparable (%zu run%s against "
+                           "%zu). %s",
                            result->head.id_count, rl_plural(result->head.id_count), result->base.id_count,
                            row->time.sentence);
 }

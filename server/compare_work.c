@@ -108,7 +108,8 @@ static void drop(struct compare_notes *notes, bool head, const char *of, size_t 
         notes->left_out[notes->left_out_count++] = (struct compare_dropped){head, of, draws, reason};
 }
 
-static int apart(struct compare_notes *notes, const char *field, const char *base, const char *head, const char *sentence)
+static int apart(struct compare_notes *notes, const char *field, const char *base, const char *head,
+                 const char *sentence)
 {
     if (base == NULL || head == NULL || sentence == NULL)
         return -1;
@@ -172,9 +173,9 @@ static void drop_flagged(struct draws *side, bool bytes, unsigned flag)
 struct kind { /* of values that are not held against the others */
     unsigned flag;
     bool bytes;
-    const char *field;           /* NULL: a side that has these alone has none */
-    const char *these, *others;  /* "It has … in base and … in head" */
-    const char *reason;          /* why such a draw is left out */
+    const char *field;          /* NULL: a side that has these alone has none */
+    const char *these, *others; /* "It has … in base and … in head" */
+    const char *reason;         /* why such a draw is left out */
 };
 static const struct kind kinds[] = {
     {COMPARE_PROFILER_TIME, false, "profiler_time", "a profiler's durations", "times of events",
@@ -311,9 +312,9 @@ static int warn(struct compare_result *result, const char *field, const struct t
     const char *rows = compare_named_words(&told->named, result->arena);
     if (rows == NULL)
         return -1;
-    return compare_say(result->warnings, &result->warning_count, field, base, head,
-                       rl_arena_printf(result->arena, "%zu row%s (%s) %s", told->count, rl_plural(told->count), rows,
-                                       meaning));
+    return compare_say(
+        result->warnings, &result->warning_count, field, base, head,
+        rl_arena_printf(result->arena, "%zu row%s (%s) %s", told->count, rl_plural(told->count), rows, meaning));
 }
 
 int compare_work_warnings(const struct gathered *rows, const struct gathered *ceilings, struct compare_result *result)
@@ -327,13 +328,14 @@ int compare_work_warnings(const struct gathered *rows, const struct gathered *ce
                  launch_words(&first->head.launch, result->arena),
                  launched.count == 1
                      ? "was not launched in the same way in all runs; its work is the same, and so it is judged."
-                     : "were not launched in the same way in all runs; their work is the same, and so they are judged.") !=
-            0)
+                     : "were not launched in the same way in all runs; their work is the same, and so they are "
+                       "judged.") != 0)
             return -1;
     }
     if (half.count > 0)
-        return warn(result, "work", &half, "not known on both sides", "not known on both sides",
-                    "cannot be shown to be the same work: flop, asked bytes or dims are known on one side only, or none "
-                    "of them on both.");
+        return warn(
+            result, "work", &half, "not known on both sides", "not known on both sides",
+            "cannot be shown to be the same work: flop, asked bytes or dims are known on one side only, or none "
+            "of them on both.");
     return 0;
 }

@@ -3,6 +3,12 @@ import {dropToken, hasToken, isToken, setToken} from "./api.js";
 import {element} from "./dom.js";
 import {NONE, errorSentence, local, sentence, sourceMark, utc} from "./format.js";
 
+/** Runs that a question passes over, as the API counts them, each with what to ask for instead; null where there are none. */
+export function passedOver(excluded) {
+  if (excluded.length === 0) return null;
+  return element("div", {class: "passed-over"}, element("p", {}, element("strong", {}, "Not among these")), element("ul", {}, ...excluded.map(({filters, sentence}) => element("li", {"data-filters": filters}, bdi(sentence)))));
+}
+
 /** Text from data that may run in either direction, kept apart from what stands around it. */
 export const bdi = (text, attributes = {}) => element("bdi", {dir: "auto", ...attributes}, text);
 

@@ -120,6 +120,17 @@ class Compare(unittest.TestCase):
         self.assertEqual((answer["comparable"], answer["base"]["left_out"]), (False, []))
         self.assertEqual(self.get("/api/v1/compare?base=driver:1&head=driver:2&device=x&suite=x").json["error"]["field"], "suite")
 
+    def test_what_a_drivers_filters_exclude_is_said(self):
+        answer = self.compare("driver:" + OLD, "driver:" + NEW, "&device=%s&sizes=scaled" % varied.DEVICE)
+        self.assertEqual([(one["runs"], one["filters"], one["ask"]) for one in answer["base"]["excluded"]], [(8, "sizes", "sizes=course")])
+        self.assertEqual(answer["not_comparable"][0]["sentence"], f"No run of driver {OLD} counts: 8 runs are of sizes course: ask with sizes=course.")
+        answer = self.compare("driver:" + OLD, "driver:" + NEW, "&device=%s&source=imported&suite=import" % varied.DEVICE)
+        self.assertEqual([(one["filters"], one["ask"]) for one in answer["head"]["excluded"]], [("suite, source", "suite=verify&source=measured")])
+        answer = self.compare("driver:" + OLD, "driver:" + NEW, "&device=" + varied.DEVICE)
+        self.assertEqual((answer["base"]["excluded"], answer["head"]["excluded"]), ([], []))
+        answer = self.compare(self.named(self.old[:1]), self.named(self.new[:1]))
+        self.assertEqual(answer["base"]["excluded"], [])
+
     def test_equal_questions_have_equal_answers(self):
         path = "/api/v1/compare?base=%s&head=driver:%s" % (self.named(self.old[:3]), NEW)
         self.assertEqual(self.get(path).body, self.get(path).body)

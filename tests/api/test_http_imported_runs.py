@@ -124,6 +124,84 @@ class ImportedRuns(unittest.TestCase):
         self.assertEqual(answer["head"]["runs"], self.cold[::-1])
 
 
+class OtherWork(unittest.TestCase):
+    """Imports of one name that are other work, or launched in another way: eight a side, two drivers."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.daemon = harness.Daemon("--open-loopback", measure="/bin/false", ready=False)
+        cls.addClassCleanup(cls.daemon.__exit__, None, None, None)
+        cls.side("1.0", 3, lambda n: {"kernel": "copy_a", "ms": 1 + n / 1000, "ask_bytes": 1000000000, "flop": 5, "grid": [4096, 1, 1], "block": [256, 1, 1]},
+                 lambda n: {"kernel": "scale_b", "ms": 3 + n / 1000, "ask_bytes": 77, "grid": [4096, 1, 1], "block": [256, 1, 1]})
+        cls.side("2.0", 4, lambda n: {"kernel": "copy_a", "ms": 2 + n / 1000, "ask_bytes": 2000000000, "flop": 6, "grid": [4096, 1, 1], "block": [256, 1, 1]},
+                 lambda n: {"kernel": "scale_b", "ms": 3 + n / 1000, "ask_bytes": 77, "grid": [2048, 1, 1], "block": [512, 1, 1]})
+        cls.query = "&device=some-gpu&suite=import&sizes=other"
+
+    @classmethod
+    def side(cls, driver, month, *rows):
+        for n in range(1, 9):
+            kind, body = form(parts_of({"timings": lines(*(row(n) for row in rows))},
+                                       {"device": "Some GPU", "driver": driver, "cuda": "13.0", "date": "2026-%02d-%02d" % (month, n)}))
+            answer = cls.daemon.request("POST", "/api/v1/imports", body, {"Content-Type": kind})
+            if answer.status != 201:
+                raise AssertionError(answer.body)
+
+    def ok(self, path):
+        answer = self.daemon.get(path)
+        self.assertEqual(answer.status, 200, answer.body)
+        return answer.json
+
+    def test_other_work_is_not_comparable(self):
+        answer = self.ok("/api/v1/compare?base=driver:1.0&head=driver:2.0" + self.query)
+        rows = {row["kernel"]: row for row in answer["rows"]}
+        row = rows["copy_a"]
+        self.assertEqual((answer["outcome"], row["time_verdict"], row["bytes_verdict"]), ("undecided", "not_comparable", None))
+        self.assertEqual([(note["field"], note["base"], note["head"]) for note in row["not_comparable"]],
+                         [("flop", "5 flop", "6 flop"), ("ask_bytes", "1000000000 bytes", "2000000000 bytes")])
+        self.assertIn("a launch asks for 1000000000 bytes in base and 2000000000 bytes in head", row["time_s"]["sentence"])
+        self.assertEqual((row["time_s"]["ratio"], row["time_s"]["base_runs"]), (None, 8))
+        self.assertAlmostEqual(row["time_s"]["base"], 1.0045e-3)
+        self.assertEqual((answer["time_verdicts"]["not_comparable"], answer["time_verdicts"]["slower"]), (1, 0))
+        # The other row is the same work, launched in another way.
+        self.assertEqual((rows["scale_b"]["time_verdict"], rows["scale_b"]["not_comparable"]), ("same", []))
+        notes = {note["field"]: note for note in answer["warnings"]}
+        self.assertEqual((notes["launch_differs"]["base"], notes["launch_differs"]["head"]),
+                         ("grid 4096 x 1 x 1, block 256 x 1 x 1", "grid 2048 x 1 x 1, block 512 x 1 x 1"))
+        self.assertIn("scale_b warm", notes["launch_differs"]["sentence"])
+
+    def test_a_side_is_of_one_work(self):
+        runs = [item["id"] for item in self.ok("/api/v1/runs?driver=1.0&limit=200")["items"]][:3] + [item["id"] for item in self.ok("/api/v1/runs?driver=2.0&limit=200")["items"]][:2]
+        both, new = ",".join("run:" + run for run in runs), ",".join("run:" + run for run in runs[3:])
+        row = next(row for row in self.ok("/api/v1/compare?base=%s&head=%s" % (both, new))["rows"] if row["kernel"] == "copy_a")
+        self.assertEqual([(one["side"], one["of"], one["draws"]) for one in row["left_out"]], [("base", "row", 3)])
+        self.assertEqual((row["time_s"]["base_runs"], row["not_comparable"]), (2, []))
+
+    def test_a_trend_begins_anew_with_other_work(self):
+        answer = self.ok("/api/v1/trend?kernel=copy_a" + self.query)
+        self.assertEqual([point["series"] for point in answer["points"]], [1] * 8 + [2] * 8)
+        self.assertEqual({point["outside"] for point in answer["points"]}, {None, False})
+        self.assertEqual([(one["number"], one["ask_bytes"], one["flop"], one["dims"], one["times"]) for one in answer["series"]],
+                         [(1, 1000000000, 5, None, "events"), (2, 2000000000, 6, None, "events")])
+        self.assertEqual(answer["series"][1]["sentence"],
+                         "Other work than series 1, and not held against it: flop 6 instead of 5, asked bytes 2000000000 instead of 1000000000.")
+        self.assertEqual({point["series"] for point in self.ok("/api/v1/trend?kernel=scale_b" + self.query)["points"]}, {1})
+
+    def test_what_is_excluded_is_counted(self):
+        answer = self.ok("/api/v1/compare?base=driver:1.0&head=driver:2.0&device=some-gpu")
+        self.assertEqual(answer["not_comparable"][0]["sentence"],
+                         "No run of driver 1.0 counts: 8 runs are of suite import, of sizes other: ask with suite=import&sizes=other.")
+        ask = answer["base"]["excluded"][0]["ask"]
+        self.assertEqual(len(self.ok("/api/v1/compare?base=driver:1.0&head=driver:2.0&device=some-gpu&" + ask)["base"]["runs"]), 8)
+        answer = self.ok("/api/v1/trend?kernel=copy_a&device=some-gpu")
+        self.assertEqual([(one["runs"], one["filters"], one["ask"]) for one in answer["excluded"]], [(16, "suite, sizes", "suite=import&sizes=other")])
+        self.assertEqual(len(self.ok("/api/v1/trend?kernel=copy_a&device=some-gpu&" + answer["excluded"][0]["ask"])["points"]), 16)
+        answer = self.ok("/api/v1/history?device=some-gpu&since=2026-03-01&until=2026-04-01")
+        self.assertEqual([(one["runs"], one["filters"]) for one in answer["excluded"]], [(8, "date")])
+        self.assertEqual(len(self.ok("/api/v1/history?device=some-gpu&" + answer["excluded"][0]["ask"])["rows"]), 1)
+        answer = self.ok("/api/v1/compare?base=driver:1.0&head=driver:2.0&device=other-gpu")
+        self.assertIn("8 runs are of device some-gpu", answer["not_comparable"][0]["sentence"])
+
+
 class LargeRuns(unittest.TestCase):
     """Runs of 512 kernels, whose documents are parsed beside the loop."""
     KERNELS = ["k%03d" % number for number in range(512)]

@@ -14,6 +14,7 @@ import {runViewTests} from "./runview.mjs";
 import {shots} from "./shots.mjs";
 import {summary, test} from "./suite.mjs";
 import {viewsTests} from "./views.mjs";
+import {worksTests} from "./works.mjs";
 
 if (process.env.RL_SHOTS) {
   await shots(process.env.RL_SHOTS);
@@ -21,7 +22,7 @@ if (process.env.RL_SHOTS) {
   process.exit(0);
 }
 
-const groups = [["API", apiTests], ["build", buildTests], ["frame", frameTests], ["roofline", rooflineTests], ["run", runViewTests], ["explorer", explorerTests], ["history", historyTests], ["compare", compareTests], ["jobs", jobsTests], ["import", importTests], ["views", viewsTests], ["README", readmeTests]];
+const groups = [["API", apiTests], ["build", buildTests], ["frame", frameTests], ["roofline", rooflineTests], ["run", runViewTests], ["explorer", explorerTests], ["history", historyTests], ["compare", compareTests], ["works", worksTests], ["jobs", jobsTests], ["import", importTests], ["views", viewsTests], ["README", readmeTests]];
 const only = process.env.RL_ONLY?.split(",");
 
 for (const [name, run] of groups.filter(([name]) => !only || only.includes(name))) {

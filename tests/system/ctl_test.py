@@ -170,6 +170,29 @@ class Commands(Ctl):
         self.assertIn("No run of driver 1 counts: there is none, of any suite, sizes or source.\n",
                       self.ctl("compare", "driver:1", "driver:2", "--device", device).stdout)
 
+    def test_other_work_is_no_regression(self):
+        for driver, month, size in (("1.0", 3, 1), ("2.0", 4, 2)):
+            for day in range(1, 9):
+                with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
+                    file.write('{"kernel": "copy_a", "ms": %s, "ask_bytes": %d}\n' % (size + day / 1000, size * 1000000000))
+                    file.flush()
+                    self.ctl("import", "--timings", file.name, "--device", "Two sizes", "--driver", driver, "--cuda", "13.0", "--date", "2026-%02d-%02d" % (month, day))
+        sides = ("compare", "driver:1.0", "driver:2.0", "--device", "two-sizes")
+        where = ("--suite", "import", "--sizes", "other")
+        said = self.ctl(*sides, *where, "--fail-on", "slower", code=2).stdout
+        self.assertIn("Time of copy_a warm is not comparable (1.004 ms in base, 2.004 ms in head). It is other work: a launch asks for 1000000000 bytes in base and 2000000000 bytes in head.", said)
+        self.assertRegex(said, r"(?m)^copy_a +warm +not_comparable +- ")
+        self.assertNotIn("+99", said)
+        said = self.ctl(*sides, "--fail-on", "slower", code=2).stdout
+        self.assertIn("No run of driver 1.0 counts: 8 runs are of suite import, of sizes other: ask with suite=import&sizes=other.\n", said)
+        trend = self.ctl("trend", "--device", "two-sizes", "--kernel", "copy_a", *where).stdout.splitlines()
+        self.assertEqual([at for at, line in enumerate(trend) if line.startswith("series ")], [2, 11])
+        self.assertEqual(trend[11], "series 2: Other work than series 1, and not held against it: asked bytes 2000000000 instead of 1000000000.")
+        self.assertNotIn("outside", "\n".join(trend))
+        self.assertIn("not among these: 16 runs are of suite import, of sizes other: ask with suite=import&sizes=other\n",
+                      self.ctl("trend", "--device", "two-sizes", "--kernel", "copy_a").stderr)
+        self.assertIn("not among these: 16 runs are of other days", self.ctl("history", "--device", "two-sizes", "--since", "2026-06-01").stderr)
+
     def test_errors_say_what_and_what_next(self):
         for words, code, part in (
                 (["submit", "--sizes", "huge"], 64, 'sizes is "huge"'),

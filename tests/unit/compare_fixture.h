@@ -51,10 +51,10 @@ static const struct {
                                 {"fp32_fma", RL_WARM, 65492e9},
                                 {"dram_copy", RL_COLD, 4069.4e9},
                                 {"dram_read", RL_WARM, 4523.8e9}};
-#define LAB_SM_HZ     1979e6
-#define LAB_MEMORY_HZ 3201e6
+#define LAB_SM_HZ        1979e6
+#define LAB_MEMORY_HZ    3201e6
 #define LAB_CEILING_WORK 2147483648 /* a launch of any of them */
-#define LAB_TICK_S    32e-9 /* of the events around a single cold launch */
+#define LAB_TICK_S       32e-9      /* of the events around a single cold launch */
 
 struct lab {
     struct compare_run runs[LAB_RUNS];
@@ -124,12 +124,12 @@ static inline void lab_fill(struct lab *lab, size_t count, const double *spread,
             };
         }
         for (size_t c = 0; c < LAB_CEILINGS; c++)
-            lab->ceilings[i][c] = (struct compare_ceiling_draw){
-                .name = lab_ceilings[c].name,
-                .state = lab_ceilings[c].state,
-                .value = rl_known(lab_ceilings[c].value * exp(1e-3 * lab_normal(&seed))),
-                .work = {{0, "not in this fixture"}, {LAB_CEILING_WORK, NULL}, NULL},
-                .launch = {.shape = "grid 131072, block 512"}};
+            lab->ceilings[i][c] =
+                (struct compare_ceiling_draw){.name = lab_ceilings[c].name,
+                                              .state = lab_ceilings[c].state,
+                                              .value = rl_known(lab_ceilings[c].value * exp(1e-3 * lab_normal(&seed))),
+                                              .work = {{0, "not in this fixture"}, {LAB_CEILING_WORK, NULL}, NULL},
+                                              .launch = {.shape = "grid 131072, block 512"}};
     }
 }
 

@@ -274,10 +274,10 @@ static void read_run(const json_t *item, size_t run)
     json_array_foreach(json_object_get(item, "ceilings"), at, ceiling)
     {
         assert_true(known < REAL_CEILINGS);
-        real_ceilings[run][known++] = (struct compare_ceiling_draw){
-            .name = json_string_value(json_object_get(ceiling, "name")),
-            .state = state_of(ceiling),
-            .value = real_of(ceiling, "value")};
+        real_ceilings[run][known++] =
+            (struct compare_ceiling_draw){.name = json_string_value(json_object_get(ceiling, "name")),
+                                          .state = state_of(ceiling),
+                                          .value = real_of(ceiling, "value")};
     }
     real_runs[run].ceilings = real_ceilings[run];
     real_runs[run].ceiling_count = known;

@@ -182,7 +182,8 @@ static sqlite3 *make_version(struct fixture *f, int version)
     OK(f, store_add_functions(&raw, &f->err));
     for (int i = 0; i < version; i++)
         run_sql(raw.db, store_migrations[i].sql);
-    snprintf(numbers, sizeof numbers, "PRAGMA application_id = %d; PRAGMA user_version = %d", STORE_APPLICATION_ID, version);
+    snprintf(numbers, sizeof numbers, "PRAGMA application_id = %d; PRAGMA user_version = %d", STORE_APPLICATION_ID,
+             version);
     run_sql(raw.db, numbers);
     return raw.db;
 }
@@ -195,12 +196,14 @@ static void imports_of_version_3_are_known(void **state)
     int64_t run = 1, found;
     sqlite3 *db = make_version(f, 3);
 
-    run_sql(db, "INSERT INTO device VALUES ('slug', 'Some GPU', 0, 'imported', 'ok', NULL, 0, '{}', '{}'); "
-                "INSERT INTO series VALUES (1, 'slug', '1', '13.0', 'import', 'other', 'imported', 'timed-only', 'ok', 0, 0); "
-                "INSERT INTO run VALUES (1, 1, NULL, 0, 0, NULL, NULL, NULL, NULL, '{}'); "
-                "INSERT INTO run_document VALUES (1, 2, deflated('{}')); "
-                "INSERT INTO run_fact VALUES (1, 1, 0, 0, 1, 0, 1, NULL, NULL, NULL, NULL, NULL, 'x', NULL); "
-                "INSERT INTO run_import VALUES ('1111111111111111111111111111111111111111111111111111111111111111', 1)");
+    run_sql(
+        db,
+        "INSERT INTO device VALUES ('slug', 'Some GPU', 0, 'imported', 'ok', NULL, 0, '{}', '{}'); "
+        "INSERT INTO series VALUES (1, 'slug', '1', '13.0', 'import', 'other', 'imported', 'timed-only', 'ok', 0, 0); "
+        "INSERT INTO run VALUES (1, 1, NULL, 0, 0, NULL, NULL, NULL, NULL, '{}'); "
+        "INSERT INTO run_document VALUES (1, 2, deflated('{}')); "
+        "INSERT INTO run_fact VALUES (1, 1, 0, 0, 1, 0, 1, NULL, NULL, NULL, NULL, NULL, 'x', NULL); "
+        "INSERT INTO run_import VALUES ('1111111111111111111111111111111111111111111111111111111111111111', 1)");
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
     OK(f, store_open(f->path, false, &f->store, &f->err));
     OK(f, store_import_find(f->store, sha256, &found, &f->err));

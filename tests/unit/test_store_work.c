@@ -1,4 +1,5 @@
-/* How much work a row is: kept with every row, taken over from older databases, and what trends and draws make of it. */
+/* How much work a row is: kept with every row, taken over from older databases, and what trends and draws make of it.
+ */
 #include "store_answer.h"
 #include "store_spec.h"
 
@@ -35,8 +36,8 @@ static int64_t store_work(struct fixture *f, struct work_spec spec)
     if (spec.flag != NULL || spec.function != NULL)
         run->source = RL_IMPORTED;
     if (spec.function != NULL)
-        row->import = (struct rl_row_import){
-            .present = true, .function = sample_text(spec.function), .combined = text_unknown()};
+        row->import =
+            (struct rl_row_import){.present = true, .function = sample_text(spec.function), .combined = text_unknown()};
     row->state[RL_WARM].time_s.median = rl_known(spec.time_s > 0 ? spec.time_s : 1e-3);
     if (spec.flag != NULL)
         assert_int_equal(rl_strings_add(run->arena, &row->state[RL_WARM].flags, spec.flag), 0);
@@ -135,7 +136,8 @@ static void there_is_room_for_flags(void **state)
                                   "INSERT INTO run_row_import SELECT run_id, unit_id, state, 4294967295 FROM run_row",
                                   NULL, NULL, NULL),
                      SQLITE_OK);
-    assert_int_not_equal(sqlite3_exec(f->store->db, "UPDATE run_row_import SET flags = 1", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_not_equal(sqlite3_exec(f->store->db, "UPDATE run_row_import SET flags = 1", NULL, NULL, NULL),
+                         SQLITE_OK);
     assert_int_not_equal(sqlite3_exec(f->store->db, "DELETE FROM run_row_import", NULL, NULL, NULL), SQLITE_OK);
     assert_int_not_equal(sqlite3_exec(f->store->db, "UPDATE run_row SET work_id = 1", NULL, NULL, NULL), SQLITE_OK);
 }
@@ -148,10 +150,13 @@ static void other_work_is_another_series_of_a_trend(void **state)
     json_t *answer;
 
     for (int i = 0; i < 8; i++)
-        store_work(f, (struct work_spec){.date_ms = DAY0 + i * TREND_DAY_MS, .ask_bytes = 1000000000,
+        store_work(f, (struct work_spec){.date_ms = DAY0 + i * TREND_DAY_MS,
+                                         .ask_bytes = 1000000000,
                                          .time_s = 1e-3 * (1 + 1e-4 * (i % 3))});
     for (int i = 8; i < 16; i++)
-        store_work(f, (struct work_spec){.date_ms = DAY0 + i * TREND_DAY_MS, .ask_bytes = 2000000000, .flop = 7,
+        store_work(f, (struct work_spec){.date_ms = DAY0 + i * TREND_DAY_MS,
+                                         .ask_bytes = 2000000000,
+                                         .flop = 7,
                                          .time_s = 2e-3 * (1 + 1e-4 * (i % 3))});
     /* the first again, and slower: outside of its own band; and the second in the same day */
     store_work(f, (struct work_spec){.date_ms = DAY0 + 16 * TREND_DAY_MS, .ask_bytes = 1000000000, .time_s = 1.2e-3});
@@ -169,22 +174,26 @@ static void other_work_is_another_series_of_a_trend(void **state)
     assert_true(fabs(json_number_value(json_object_get(json_object_get(item(answer, "points", 17), "band"), "median")) -
                      2.0002e-3) < 1e-6);
     assert_string_equal(text_at(item(answer, "series", 0), "sentence"), "Work of a launch: asked bytes 1000000000.");
-    assert_string_equal(text_at(item(answer, "series", 1), "sentence"),
-                        "Other work than series 1, and not held against it: asked bytes 2000000000 instead of 1000000000.");
+    assert_string_equal(
+        text_at(item(answer, "series", 1), "sentence"),
+        "Other work than series 1, and not held against it: asked bytes 2000000000 instead of 1000000000.");
     assert_int_equal(int_of(item(answer, "series", 1), "ask_bytes"), 2000000000);
     assert_int_equal(int_of(item(answer, "series", 1), "flop"), 7);
     assert_string_equal(text_at(item(answer, "series", 1), "times"), "events");
     json_decref(answer);
     /* of the second alone: it is then number 1 */
-    answer = trend_of(f, (struct store_trend_query){.since_ms = DAY0 + 9 * TREND_DAY_MS, .until_ms = DAY0 + 16 * TREND_DAY_MS});
+    answer = trend_of(
+        f, (struct store_trend_query){.since_ms = DAY0 + 9 * TREND_DAY_MS, .until_ms = DAY0 + 16 * TREND_DAY_MS});
     assert_int_equal(int_of(item(answer, "points", 0), "series"), 1);
     assert_string_equal(text_at(item(answer, "series", 0), "sentence"),
                         "Work of a launch: flop 7, asked bytes 2000000000.");
     json_decref(answer);
     /* flop and dims likewise */
     store_work(f, (struct work_spec){.date_ms = DAY0 + 17 * TREND_DAY_MS, .ask_bytes = 2000000000, .flop = 8});
-    store_work(f, (struct work_spec){.date_ms = DAY0 + 18 * TREND_DAY_MS, .ask_bytes = 2000000000, .flop = 8, .dims = "n 1"});
-    store_work(f, (struct work_spec){.date_ms = DAY0 + 19 * TREND_DAY_MS, .ask_bytes = 2000000000, .flop = 8, .dims = "n 2"});
+    store_work(
+        f, (struct work_spec){.date_ms = DAY0 + 18 * TREND_DAY_MS, .ask_bytes = 2000000000, .flop = 8, .dims = "n 1"});
+    store_work(
+        f, (struct work_spec){.date_ms = DAY0 + 19 * TREND_DAY_MS, .ask_bytes = 2000000000, .flop = 8, .dims = "n 2"});
     store_work(f, (struct work_spec){.date_ms = DAY0 + 20 * TREND_DAY_MS}); /* knows nothing: goes on with the last */
     answer = trend_of(f, (struct store_trend_query){0});
     assert_int_equal(int_of(item(answer, "points", 18), "series"), 3);
@@ -202,16 +211,19 @@ static void profiler_times_are_a_series_of_their_own(void **state)
     json_t *answer;
 
     for (int i = 0; i < 14; i++)
-        store_work(f, (struct work_spec){.date_ms = DAY0 + i * TREND_DAY_MS, .ask_bytes = 1000,
-                                         .flag = i < 7 ? NULL : "profiler_time", .time_s = i < 7 ? 1e-3 : 1.5e-3});
+        store_work(f, (struct work_spec){.date_ms = DAY0 + i * TREND_DAY_MS,
+                                         .ask_bytes = 1000,
+                                         .flag = i < 7 ? NULL : "profiler_time",
+                                         .time_s = i < 7 ? 1e-3 : 1.5e-3});
     answer = trend_of(f, (struct store_trend_query){.metric = "time_s"});
     for (size_t i = 0; i < 14; i++) {
         assert_int_equal(int_of(item(answer, "points", i), "series"), i < 7 ? 1 : 2);
         assert_false(is_outside(item(answer, "points", i)));
     }
-    assert_string_equal(text_at(item(answer, "series", 1), "sentence"),
-                        "Work of a launch: asked bytes 1000. Its times are a profiler's durations, which are never held "
-                        "against those of events (series 1).");
+    assert_string_equal(
+        text_at(item(answer, "series", 1), "sentence"),
+        "Work of a launch: asked bytes 1000. Its times are a profiler's durations, which are never held "
+        "against those of events (series 1).");
     assert_string_equal(text_at(item(answer, "series", 1), "times"), "profiler");
     json_decref(answer);
     /* bytes do not depend on it */
@@ -228,8 +240,9 @@ static void an_accepted_change_begins_its_own_series_anew(void **state)
     json_t *answer;
 
     for (int i = 0; i < 12; i++) { /* two works on every day, the first changes on the ninth */
-        int64_t id = store_work(f, (struct work_spec){.date_ms = DAY0 + i * TREND_DAY_MS, .ask_bytes = 1000,
-                                                      .time_s = i < 8 ? 1e-3 : 2e-3});
+        int64_t id = store_work(
+            f,
+            (struct work_spec){.date_ms = DAY0 + i * TREND_DAY_MS, .ask_bytes = 1000, .time_s = i < 8 ? 1e-3 : 2e-3});
         changed = i == 8 ? id : changed;
         store_work(f, (struct work_spec){.date_ms = DAY0 + i * TREND_DAY_MS + 5, .ask_bytes = 4000, .time_s = 5e-3});
     }
@@ -258,20 +271,21 @@ static void an_accepted_change_begins_its_own_series_anew(void **state)
 static void a_trend_of_too_many_works_is_refused(void **state)
 {
     struct fixture *f = *state;
-    struct store_trend_query query = {.device = DEVICE_A, .kernel = "vector_add", .state = "warm",
-                                      .now_ms = DAY0 + 100 * TREND_DAY_MS};
+    struct store_trend_query query = {
+        .device = DEVICE_A, .kernel = "vector_add", .state = "warm", .now_ms = DAY0 + 100 * TREND_DAY_MS};
     struct rl_buf out;
 
     rl_buf_init(&out, 1 << 24);
     store_work(f, (struct work_spec){.date_ms = DAY0, .ask_bytes = 1000});
-    assert_int_equal(sqlite3_exec(f->store->db,
-                                  "CREATE TEMP TABLE n AS WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n "
-                                  "WHERE n < 1025) SELECT n FROM n; "
-                                  "INSERT INTO work (id, ask_bytes) SELECT 1000 + n, 5000 + n FROM n; "
-                                  "INSERT INTO trend_day SELECT series_id, method_version, unit_id, state, day + n / 40, "
-                                  "1000 + n, 0, 1, newest FROM trend_day, n",
-                                  NULL, NULL, NULL),
-                     SQLITE_OK);
+    assert_int_equal(
+        sqlite3_exec(f->store->db,
+                     "CREATE TEMP TABLE n AS WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n "
+                     "WHERE n < 1025) SELECT n FROM n; "
+                     "INSERT INTO work (id, ask_bytes) SELECT 1000 + n, 5000 + n FROM n; "
+                     "INSERT INTO trend_day SELECT series_id, method_version, unit_id, state, day + n / 40, "
+                     "1000 + n, 0, 1, newest FROM trend_day, n",
+                     NULL, NULL, NULL),
+        SQLITE_OK);
     FAILS(f, RL_E_TOO_LARGE, store_history_trend(f->store, &query, &out, &f->err));
     query.until_ms = DAY0 + 5 * TREND_DAY_MS;
     OK(f, store_history_trend(f->store, &query, &out, &f->err));
@@ -351,8 +365,12 @@ static void runs_of_other_days_methods_and_outcomes_are_counted(void **state)
 static void a_comparisons_driver_is_found_under_other_filters(void **state)
 {
     struct fixture *f = *state;
-    struct store_excluded_query query = {.device = DEVICE_A, .driver = "1.0", .suite = "verify", .sizes = "scaled",
-                                         .cuda_in_side = true, .without_outcomes = true};
+    struct store_excluded_query query = {.device = DEVICE_A,
+                                         .driver = "1.0",
+                                         .suite = "verify",
+                                         .sizes = "scaled",
+                                         .cuda_in_side = true,
+                                         .without_outcomes = true};
     struct rl_arena *arena = rl_arena_new(1 << 20);
     struct store_excluded *found;
     size_t count;
@@ -390,8 +408,9 @@ static void the_matrix_counts_what_it_passes_over(void **state)
     rl_buf_init(&out, 1 << 20);
     OK(f, store_history_matrix(f->store, &(struct store_matrix_query){.now_ms = DAY0}, &out, &f->err));
     answer = parse(out.data);
-    assert_string_equal(only_sentence(answer), "1 run is replayed, of outcome refused: ask with source=replayed; such runs "
-                                               "count nowhere unless they are named");
+    assert_string_equal(only_sentence(answer),
+                        "1 run is replayed, of outcome refused: ask with source=replayed; such runs "
+                        "count nowhere unless they are named");
     json_decref(answer);
     rl_buf_free(&out);
 }
@@ -428,19 +447,27 @@ static void version_4_knows_its_work(void **state)
     OK(f, store_check_integrity(f->store, &f->err));
     assert_int_equal(query_int(f, "PRAGMA user_version"), store_migration_count);
     assert_int_equal(query_int(f, "SELECT count(*) FROM run_row"), 33);
-    assert_int_equal(query_int(f, "SELECT count(*) " OF_COPY "driver = '1.0' AND work.ask_bytes = 1000000000 AND flop IS NULL "
+    assert_int_equal(query_int(f, "SELECT count(*) " OF_COPY
+                                  "driver = '1.0' AND work.ask_bytes = 1000000000 AND flop IS NULL "
                                   "AND grid = '4096 x 1 x 1' AND block = '256 x 1 x 1' "
-                                  "AND function IS NULL"), 6); /* a timing line's is not kept */
-    assert_int_equal(query_int(f, "SELECT count(*) " OF_COPY "driver = '2.0' AND work.ask_bytes = 2000000000 AND flop = 5000 "
-                                  "AND grid IS NULL AND function IS NULL"), 6);
+                                  "AND function IS NULL"),
+                     6); /* a timing line's is not kept */
+    assert_int_equal(query_int(f, "SELECT count(*) " OF_COPY
+                                  "driver = '2.0' AND work.ask_bytes = 2000000000 AND flop = 5000 "
+                                  "AND grid IS NULL AND function IS NULL"),
+                     6);
     /* of the replayed run's ceilings the work, and their shape as the launch */
-    assert_int_equal(query_int(f, "SELECT count(*) FROM run_row JOIN unit ON unit.id = unit_id JOIN work ON work.id = work_id "
-                                  "JOIN launch ON launch.id = launch_id WHERE unit.name = 'fp32_fma' AND run_id = 14 "
-                                  "AND flop = 137438953472 AND work.ask_bytes IS NULL AND shape LIKE 'grid %'"), 1);
+    assert_int_equal(
+        query_int(f, "SELECT count(*) FROM run_row JOIN unit ON unit.id = unit_id JOIN work ON work.id = work_id "
+                     "JOIN launch ON launch.id = launch_id WHERE unit.name = 'fp32_fma' AND run_id = 14 "
+                     "AND flop = 137438953472 AND work.ask_bytes IS NULL AND shape LIKE 'grid %'"),
+        1);
     assert_int_equal(query_int(f, "SELECT count(*) FROM run_row WHERE run_id = 14 AND work_id = 1"), 0);
     assert_int_equal(query_int(f, "SELECT count(*) FROM run_row_import WHERE flags = 8"), 10);
-    answer = trend_of(f, (struct store_trend_query){.device = "fixture-gpu", .kernel = "copy_a", .suite = "import",
-                                                    .sizes = "other", .now_ms = 1782950400000});
+    answer = trend_of(
+        f,
+        (struct store_trend_query){
+            .device = "fixture-gpu", .kernel = "copy_a", .suite = "import", .sizes = "other", .now_ms = 1782950400000});
     assert_int_equal(json_array_size(json_object_get(answer, "points")), 12);
     for (size_t i = 0; i < 12; i++) {
         assert_int_equal(int_of(item(answer, "points", i), "series"), i < 6 ? 1 : 2);

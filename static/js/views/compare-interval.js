@@ -11,9 +11,12 @@ const LEAST = 3; // percent: the scale reaches at least that far
 const bend = (percent) => Math.asinh(percent / LINEAR);
 const percentOf = (ratio) => 100 * (ratio - 1);
 
+/** Whose runs have a place on the scale, which is of base's median: head's only where the two can be held together. */
+const sidesOf = (measure) => (measure.ratio === null ? ["base"] : ["base", "head"]);
+
 /** One scale for all of these: {x(ratio), ticks}. measures: {ratio, interval: {low, high}}; a null has no place. */
 export function scaleOf(measures) {
-  const quartiles = (measure) => ["base_p25", "base_p75", "head_p25", "head_p75"].map((name) => (measure.base && measure[name] !== null ? measure[name] / measure.base : null));
+  const quartiles = (measure) => sidesOf(measure).flatMap((side) => [`${side}_p25`, `${side}_p75`]).map((name) => (measure.base && measure[name] !== null ? measure[name] / measure.base : null));
   const values = measures.flatMap((measure) => [measure.ratio, measure.interval.low, measure.interval.high, ...quartiles(measure)]).filter((value) => value !== null).map((ratio) => Math.abs(percentOf(ratio)));
   const reach = bend(Math.max(LEAST, ...values) * 1.08);
   const x = (ratio) => WIDTH / 2 + (bend(percentOf(ratio)) / reach) * (WIDTH / 2 - PAD);
@@ -72,7 +75,9 @@ export function interval(measure, scale, shape, change) {
     const end = (x) => (b - a > MARK ? `M${x},${MIDDLE - 5}V${MIDDLE + 5}` : ""); // ends of a shorter one would stick out behind the mark
     svg.append(svgElement("path", {class: "range", d: `${end(a)}M${a},${MIDDLE}H${b}${end(b)}`}));
   }
-  for (const [side, y] of [["base", 25], ["head", 30]]) {
+  const heights = {base: 25, head: 30};
+  for (const side of sidesOf(measure)) {
+    const y = heights[side];
     const [p25, p75] = [measure[`${side}_p25`], measure[`${side}_p75`]];
     if (measure.base && p25 !== null && p75 !== null) svg.append(svgElement("path", {class: `spread ${side}`, d: `M${(scale.x(p25 / measure.base) - 0.5).toFixed(1)},${y}H${(scale.x(p75 / measure.base) + 0.5).toFixed(1)}`}));
   }

@@ -1,7 +1,7 @@
 // The two sides: choosing them from what the API lists, and what became of them.
 import {chooser, fault, field} from "../controls.js";
 import {element} from "../dom.js";
-import {bdi, shortMark} from "../parts.js";
+import {bdi, passedOver, shortMark} from "../parts.js";
 import {SIZES, SOURCES, SUITES, deviceLabel} from "./filters.js";
 import {sideWords} from "./compare-words.js";
 
@@ -88,7 +88,7 @@ function one(shell, name, side, source, run, comparable) {
   const older = side.older ? element("span", {class: "hint"}, ", the newest") : "";
   const runs = side.runs.length > FOLDED ? element("details", {}, element("summary", {}, count, older), element("p", {}, ...runLinks(shell, side.runs))) : element("p", {}, count, older, side.runs.length > 0 ? ": " : "", ...runLinks(shell, side.runs));
   const drivers = side.drivers === null ? element("p", {class: "second"}, `no driver: ${side.why.drivers}`) : side.label.startsWith("run:") ? element("p", {class: "second"}, "driver ", bdi(side.drivers)) : null;
-  return element("section", {class: "side-card", "data-side": name}, element("h3", {}, name === "base" ? "Base" : "Head", ": ", bdi(sideWords(side.label)), source === null ? "" : " ", source === null ? null : shortMark({source, recorded_at: null})), ofWhat(run, source, !comparable && side.runs.length > 1), drivers, runs, left);
+  return element("section", {class: "side-card", "data-side": name}, element("h3", {}, name === "base" ? "Base" : "Head", ": ", bdi(sideWords(side.label)), source === null ? "" : " ", source === null ? null : shortMark({source, recorded_at: null})), ofWhat(run, source, !comparable && side.runs.length > 1), drivers, runs, left, passedOver(side.excluded));
 }
 
 /** Which runs stood for each side, and what was left out, with its reason. sources: {base, head}, of the runs of each, or null; runs: {base, head}, one of each, or null. */

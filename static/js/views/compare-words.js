@@ -8,6 +8,7 @@ export const TIME = {
   same: {word: "same", kind: null, shape: "circle"},
   missing_base: {word: "not in base", kind: null, shape: "none"},
   missing_head: {word: "not in head", kind: null, shape: "none"},
+  not_comparable: {word: "not comparable", kind: null, shape: "none"},
 };
 
 export const BYTES = {
@@ -17,6 +18,7 @@ export const BYTES = {
   same: {word: "same bytes", kind: null},
   missing_base: {word: "no bytes in base", kind: null},
   missing_head: {word: "no bytes in head", kind: null},
+  not_comparable: {word: "bytes not comparable", kind: null},
 };
 
 export const CAUSES = {clock: "SM clock", memory_clock: "memory clock", bytes: "bytes", machine: "the machine as a whole", none_found: "none found"};
@@ -30,6 +32,7 @@ export const OUTCOMES = {
 const FIELDS = {
   device: "device", suite: "suite", sizes: "sizes", method_version: "method", ecc: "ECC", mig: "MIG profile", power_limit_w: "power limit", cuda_runtime_version: "CUDA runtime",
   cuda_driver_version: "CUDA driver", cubin: "code that ran (cubin)", build: "build", source: "source", runs: "runs",
+  work: "work", launch_differs: "launch", ask_bytes: "asked bytes", profiler_time: "a profiler's times", bytes_derived: "derived bytes",
 };
 /** The name of a field that differs; one that this page does not know is shown as the API has it. */
 export const fieldName = (field) => FIELDS[field] ?? field.replaceAll("_", " ");

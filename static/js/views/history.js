@@ -3,7 +3,7 @@ import * as api from "../api.js";
 import {chooser, dayInput, field} from "../controls.js";
 import {element} from "../dom.js";
 import {NBSP} from "../format.js";
-import {button, empty, unbroken} from "../parts.js";
+import {button, empty, passedOver, unbroken} from "../parts.js";
 import {refusedField, unmark} from "../refused.js";
 import {chosenLine} from "./filter-words.js";
 import {SOURCES, anyRun, dayNumber, dayText, deviceLabel, foreign, foreignWords, knownDevices, nothingYet, read, region, today, watch} from "./filters.js";
@@ -53,7 +53,7 @@ async function nothing(shell, state, answer) {
   const days = ["No good run from ", unbroken(answer.since), ", before ", unbroken(answer.until), " (UTC). "];
   const words = state.source === "" ? "Replayed runs are left out unless they are asked for." : "Choose other days, another device or another source.";
   const links = [state.source === "any" ? null : element("a", {href: shell.link("history", {...state, source: "any"})}, "Show replayed runs too"), element("a", {href: shell.link("runs")}, "Show the list of runs")].filter(Boolean);
-  return [empty("No run in this span", element("p", {}, ...days, element("span", {class: "on-screen"}, words)), ...links.map((a) => element("p", {class: "on-screen"}, a)))];
+  return [empty("No run in this span", element("p", {}, ...days, element("span", {class: "on-screen"}, words)), passedOver(answer.excluded), ...links.map((a) => element("p", {class: "on-screen"}, a)))];
 }
 
 /** Which of the spans the days are, or null. */
@@ -98,7 +98,7 @@ export async function show(root, params, shell) {
     if (words === null) return [chosenLine(form), ...await nothing(shell, state, answer)];
     const made = matrix(shell, answer, state);
     print = made.print;
-    return [chosenLine(form), words, key(), made.node, changes(shell, answer, state)];
+    return [chosenLine(form), words, key(), made.node, changes(shell, answer, state), passedOver(answer.excluded)].filter(Boolean);
   });
   beforePaper(shell.signal, () => print());
   const spans = spanButtons((days) => {

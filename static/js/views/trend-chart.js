@@ -45,24 +45,33 @@ function domains(items) {
   return {y: [least - pad, most + pad], x: [new Date(Math.min(...days) * DAY_MS), new Date((Math.max(...days) + 1) * DAY_MS)]};
 }
 
-/** Where the band goes on without a break: a change that was accepted and a point without a band end it. */
+/** Whether a day of other series lies between two points: then what they share is not drawn through it. */
+const isParted = (items, before, item) => items.slice(items.indexOf(before) + 1, items.indexOf(item)).some(({point}) => point.series !== item.point.series && point.day > before.point.day && point.day < item.point.day);
+
+/** Where the band goes on without a break: it is that of one series, and a change that was accepted, a point without a band and days of other series end it. */
 function bandPieces(items) {
   const pieces = [];
+  const last = new Map();
   for (const item of items) {
-    if (item.low === null) pieces.push([]);
-    else if (pieces.length === 0) pieces.push([item]);
-    else pieces.at(-1).push(item);
+    const piece = last.get(item.point.series);
+    if (item.low === null) last.delete(item.point.series);
+    else if (piece && !isParted(items, piece.at(-1), item)) piece.push(item);
+    else {
+      last.set(item.point.series, [item]);
+      pieces.push(last.get(item.point.series));
+    }
   }
-  return pieces.filter((piece) => piece.length > 0);
+  return pieces;
 }
 
-/** [{x, text, words}] where the driver becomes another, or the CUDA version does; of very many only the first day of each. */
+/** [{x, text, words}] where the driver becomes another, or the CUDA version or the series does; of very many only the first day of each. */
 export function versionRules(items) {
   const flips = (of, text, words = text) => items.filter((item, i) => i > 0 && of(item) !== null && of(items[i - 1]) !== null && of(item) !== of(items[i - 1])).map((item) => ({x: new Date(dayNumber(item.point.day) * DAY_MS), text: text(of(item)), words: words(of(item)), of: of(item)}));
   const firsts = (list, first) => list.filter((rule, i) => rule.of !== first && list.findIndex((other) => other.of === rule.of) === i);
   const drivers = flips((item) => item.point.driver, (driver) => driver, (driver) => `driver ${driver}`);
   const cudas = firsts(flips((item) => item.point.cuda, (cuda) => `CUDA ${cuda}`), items[0]?.point.cuda);
-  const all = [...(drivers.length > RULES_MOST ? firsts(drivers, items[0].point.driver) : drivers), ...cudas];
+  const works = firsts(flips((item) => item.point.series, (series) => `series ${series}`, (series) => `series ${series}, which is other work`), items[0]?.point.series);
+  const all = [...(drivers.length > RULES_MOST ? firsts(drivers, items[0].point.driver) : drivers), ...cudas, ...works];
   return {rules: all.sort((a, b) => a.x - b.x), shortened: drivers.length > RULES_MOST};
 }
 
@@ -130,7 +139,7 @@ function base(items, of, size) {
 }
 
 function sentence({point}, of) {
-  return `${point.day} UTC, ${versionOf(point)}: ${exact(point.median, of)}, ${point.used} ${point.used === 1 ? "run" : "runs"}${point.foreign === null ? "" : `, ${point.foreign}`}. ${verdict(point, of)}`;
+  return `${point.day} UTC, ${versionOf(point)}${point.ofSeries}: ${exact(point.median, of)}, ${point.used} ${point.used === 1 ? "run" : "runs"}${point.foreign === null ? "" : `, ${point.foreign}`}. ${verdict(point, of)}`;
 }
 
 /** A stop of the Tab key for one of the points, arrow keys through all, the pointer for the nearest. choose(item) is told. */

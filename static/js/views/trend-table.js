@@ -3,13 +3,13 @@ import {element} from "../dom.js";
 import {NONE} from "../format.js";
 import {bdi, captionOf, scrolling} from "../parts.js";
 import {SHAPES, shapeOf} from "./trend-chart.js";
-import {change, direction, exact, kindOf, range, verdict} from "./trend-words.js";
+import {change, direction, exact, isOfSeries, kindOf, range, verdict} from "./trend-words.js";
 
 const FOLDED = 30; // rows that stand there without a box of their own to scroll
 
 const known = (point, member) => (point[member] === null ? element("span", {title: point.why[member]}, "unknown") : bdi(point[member]));
 
-function row(shell, point, of, chosen) {
+function row(shell, point, of, chosen, ofSeries) {
   const {band} = point;
   const run = element("a", {href: shell.link("run", {run: point.newest_run})}, `run ${point.newest_run}`);
   const mark = point.foreign === null ? null : element("span", {class: "mark"}, point.foreign);
@@ -22,14 +22,17 @@ function row(shell, point, of, chosen) {
     element("td", {title: point.why.band}, band === null ? NONE : range(band.low, band.high, of)),
     element("td", {}, band === null ? NONE : change(point.median, band.median)),
     element("td", {}, point.used === point.runs ? String(point.runs) : `${point.used} of ${point.runs}`),
+    ofSeries ? element("td", {}, String(point.series)) : "",
     element("td", {class: "words"}, known(point, "driver")), element("td", {class: "words"}, known(point, "cuda")), element("td", {class: "words"}, run, mark === null ? "" : " ", mark));
 }
 
-export function trendTable(shell, points, of, chosen) {
-  const names = [["day (UTC)", "words"], ["verdict", "words"], ["median", null], ["least to greatest", null], ["band before it", null], ["against its middle", null], ["runs", null], ["driver", "words"], ["CUDA", "words"], ["newest run", "words"]];
+export function trendTable(shell, trend, of, chosen) {
+  const {points} = trend;
+  const ofSeries = isOfSeries(trend);
+  const names = [["day (UTC)", "words"], ["verdict", "words"], ["median", null], ["least to greatest", null], ["band before it", null], ["against its middle", null], ["runs", null], ...(ofSeries ? [["series", null]] : []), ["driver", "words"], ["CUDA", "words"], ["newest run", "words"]];
   const head = element("tr", {}, ...names.map(([name, kind]) => element("th", {scope: "col", class: kind}, name)));
   const table = element("table", {class: "trend-table"}, captionOf(`${of.name}; each point is the good runs of one day under one driver and CUDA version`), element("thead", {}, head),
-    element("tbody", {}, ...[...points].reverse().map((point) => row(shell, point, of, chosen))));
+    element("tbody", {}, ...[...points].reverse().map((point) => row(shell, point, of, chosen, ofSeries))));
   return scrolling("Points of the trend", table, points.length > FOLDED ? {class: "scroll tall"} : {});
 }
 

@@ -80,4 +80,13 @@ export function verdict(point, of) {
   return `${point.median > point.band.high ? "Above" : "Below"} its band${judged === null ? "" : `: ${judged}`}.`;
 }
 
+/** Whether a trend has points that are not held against one another, or times that are a profiler's. */
+export const isOfSeries = (trend) => trend.series.length > 1 || trend.series.some((series) => series.times === "profiler");
+
+/** What tells the work of a series from that of others. */
+export const workKey = (trend, point) => {
+  const {flop, ask_bytes: ask, dims, times} = trend.series[point.series - 1];
+  return [flop, ask, dims, times].join("|");
+};
+
 export const versionOf = (point) => `driver ${point.driver ?? "unknown"}, CUDA ${point.cuda ?? "unknown"}`;

@@ -4,13 +4,13 @@ import {checkbox, chooser, dayInput, field, suggested} from "../controls.js";
 import {element, svgElement} from "../dom.js";
 import {NBSP} from "../format.js";
 import {STATES} from "../model.js";
-import {bdi, button, definitions, empty, focusOn, notice, unbroken} from "../parts.js";
+import {bdi, button, definitions, empty, focusOn, notice, passedOver, unbroken} from "../parts.js";
 import {HISTORY_SOURCE, SIZES, SOURCES, SUITES, anyRun, deviceLabel, distinct, foreign, foreignWords, knownDevices, noneHasRuns, nothingYet, read, region, watch} from "./filters.js";
 import {acceptForm, acceptedList} from "./trend-accept.js";
 import {SHAPES, trendChart} from "./trend-chart.js";
 import {trendKey, trendTable} from "./trend-table.js";
 import {deviceRows, settleMetric, settleUnit, shortened} from "./trend-units.js";
-import {METRICS, change, direction, exact, kindOf, metricsOf, quantity, range, verdict} from "./trend-words.js";
+import {METRICS, change, direction, exact, isOfSeries, kindOf, metricsOf, quantity, range, verdict, workKey} from "./trend-words.js";
 
 export const css = "/css/history.css";
 
@@ -50,9 +50,9 @@ function controls(state, devices, units) {
 
 /** Gives each point its foreign: what of its runs was not measured here, in words, or null. */
 function markForeign(trend, answers) {
-  const of = (point) => `${point.day} ${point.driver} ${point.cuda}`;
-  const counts = Object.entries(answers).filter(([, answer]) => answer !== null).map(([source, answer]) => [source, new Map(answer.points.map((point) => [of(point), point.runs]))]);
-  for (const point of trend.points) point.foreign = foreignWords(point.runs, Object.fromEntries(counts.map(([source, runs]) => [source, runs.get(of(point)) ?? 0])));
+  const of = (answer, point) => `${point.day} ${point.driver} ${point.cuda} ${workKey(answer, point)}`;
+  const counts = Object.entries(answers).filter(([, answer]) => answer !== null).map(([source, answer]) => [source, new Map(answer.points.map((point) => [of(answer, point), point.runs]))]);
+  for (const point of trend.points) point.foreign = foreignWords(point.runs, Object.fromEntries(counts.map(([source, runs]) => [source, runs.get(of(trend, point)) ?? 0])));
 }
 
 /** Above the chart, where all of its runs are of one kind that was not measured here. */
@@ -89,11 +89,19 @@ function summary(trend, of) {
   return element("p", {class: "lead said", role: "status"}, `${trend.points.length} ${trend.points.length === 1 ? "point" : "points"} of ${runs.toLocaleString("en-US")} ${runs === 1 ? "run" : "runs"}, `, ...days, `${NBSP}(UTC). ${parts.join(" ")}`);
 }
 
-function detail(shell, point, of, accept) {
+/** What the points' series are, and why they are not held against one another; null where there is one work alone. */
+function seriesList(trend) {
+  if (!isOfSeries(trend)) return null;
+  return element("section", {class: "trend-series"}, element("h2", {}, "Series"), element("p", {class: "hint"}, "Points are held against the band of their own series alone: the chart breaks where another begins."),
+    element("ol", {}, ...trend.series.map(({number, sentence}) => element("li", {value: String(number)}, bdi(sentence)))));
+}
+
+function detail(shell, point, of, accept, trend) {
   const facts = definitions([
     ["median", exact(point.median, of)],
     ["least to greatest", point.median === null ? null : point.min === point.max ? "one value" : range(point.min, point.max, of)],
     ["runs", `${point.used === point.runs ? point.runs : `${point.used} of ${point.runs} used`}${point.foreign === null ? "" : `, ${point.foreign}`}`],
+    ...(isOfSeries(trend) ? [["series", `${point.series} of ${trend.series.length}: ${trend.series[point.series - 1].sentence}`]] : []),
     ["driver", point.driver === null ? point.why.driver : bdi(point.driver)],
     ["CUDA", point.cuda === null ? point.why.cuda : bdi(point.cuda)],
     ...(point.band === null ? [] : [
@@ -107,7 +115,7 @@ function detail(shell, point, of, accept) {
 
 function nothing(shell, state, trend, unit) {
   const words = state.source === "" ? "Replayed runs are left out unless they are asked for." : "Choose another row, cache state, device or other days.";
-  return [heading(trend, unit), empty("No point in this trend", element("p", {}, "No good run of ", bdi(unit?.title ?? trend.kernel), `, ${trend.state}, ${trend.sizes} sizes, between `, unbroken(trend.since), " and ", unbroken(trend.until), `${NBSP}(UTC). ${words}`),
+  return [heading(trend, unit), empty("No point in this trend", element("p", {}, "No good run of ", bdi(unit?.title ?? trend.kernel), `, ${trend.state}, ${trend.sizes} sizes, between `, unbroken(trend.since), " and ", unbroken(trend.until), `${NBSP}(UTC). ${words}`), passedOver(trend.excluded),
     state.source === "" ? element("p", {class: "on-screen"}, element("a", {href: shell.link("trend", {...state, source: "any"})}, "Show replayed runs too")) : null)];
 }
 
@@ -115,6 +123,7 @@ function nothing(shell, state, trend, unit) {
 async function marked(state, signal) {
   const ask = (source) => api.get(api.address("/api/v1/trend", {...state, source}), {signal});
   const trend = await ask(state.source);
+  for (const point of trend.points) point.ofSeries = isOfSeries(trend) ? `, series ${point.series}` : "";
   markForeign(trend, await foreign(state.source, (source) => (source === state.source ? trend : ask(source))));
   return trend;
 }
@@ -211,7 +220,7 @@ function body(shell, trend, units, accept) {
   let chosen = firstOfLast(trend.points);
   const choose = (index) => {
     chosen = index;
-    side.replaceChildren(...detail(shell, trend.points[index], of, (point) => accept(point, trend)));
+    side.replaceChildren(...detail(shell, trend.points[index], of, (point) => accept(point, trend), trend));
   };
   let chart = null;
   const draw = () => {
@@ -225,7 +234,7 @@ function body(shell, trend, units, accept) {
     if (chart) chart.chooseIndex(chosen, focused);
     else choose(chosen); // there is no chart to point at
   };
-  const table = trendTable(shell, trend.points, of, (point) => {
+  const table = trendTable(shell, trend, of, (point) => {
     choose(trend.points.indexOf(point));
     chart?.chooseIndex(chosen);
     place.scrollIntoView({block: "nearest"});
@@ -234,7 +243,7 @@ function body(shell, trend, units, accept) {
   only.className = "check";
   const mark = markOf(trend.points);
   const nodes = [heading(trend, unit), mark, summary(trend, of),
-    element("div", {class: "chart-and-list"}, element("figure", {class: "chart"}, place, trendKey(shape, trend.points, of), rules), side), acceptedList(shell, trend),
-    element("section", {}, element("div", {class: "list-head"}, element("h2", {}, "The same as a table"), only), table)];
+    element("div", {class: "chart-and-list"}, element("figure", {class: "chart"}, place, trendKey(shape, trend.points, of), rules), side), seriesList(trend), acceptedList(shell, trend),
+    element("section", {}, element("div", {class: "list-head"}, element("h2", {}, "The same as a table"), only), table), passedOver(trend.excluded)];
   return {nodes: nodes.filter(Boolean), draw};
 }
