@@ -23,7 +23,9 @@ struct http_param {
 struct http_target {
     char *text;            /* owned; the others point into it */
     const char *authority; /* of an absolute-form target, else NULL */
-    const char *path;      /* percent-decoded, valid UTF-8, starts with '/', has no '.' or '..' segment; or "*" */
+    /* Percent-decoded but for %2F, which is no separator and must not become one; valid UTF-8, starts with '/', has no
+     * '.' or '..' segment; or "*". */
+    const char *path;
     struct http_param params[LIMIT_QUERY_PARAMS];
     size_t param_count;
 };
@@ -103,20 +105,20 @@ int http_answer_headers(const struct http_answer *answer, int (*add)(void *arg, 
 
 enum http_method http_method_from_name(const char *name);
 
-/* Parses a raw request target (origin-form, absolute-form or "*"): bad percent escapes, %00 and other control bytes,
- * bytes outside ASCII that are not escaped, invalid UTF-8, '.' and '..' segments, repeated or nameless parameters →
- * RL_E_BAD_REQUEST; too long → RL_E_URI_TOO_LONG. */
+/* Parses a raw request target (origin-form, absolute-form or "*") of the bytes that http_screen.h lets through: bad
+ * percent escapes, %00 and other control bytes, invalid UTF-8, '.' and '..' segments, repeated or nameless parameters →
+ * RL_E_BAD_REQUEST. */
 int http_target_parse(const char *raw, struct http_target *ret, struct rl_err *err);
 void http_target_free(struct http_target *target);                            /* accepts a zeroed one */
 const char *http_param(const struct http_request *request, const char *name); /* NULL when absent */
 
-/* Records one header line. Names that are no tokens, a field that may come once seen twice → RL_E_BAD_REQUEST. */
+/* Records one header line, of those that http_screen.h lets through. A field that may come once seen twice →
+ * RL_E_BAD_REQUEST. */
 int http_fields_add(struct http_fields *fields, const char *name, const char *value, struct rl_err *err);
 
-/* Framing: Transfer-Encoding beside Content-Length (RL_E_BAD_REQUEST), another coding than chunked
- * (RL_E_NOT_IMPLEMENTED), a length that is no number, more than max bytes (RL_E_TOO_LARGE). *ret_has_body: body bytes
- * follow the headers. */
-int http_check_framing(const struct http_fields *fields, size_t max, bool *ret_has_body, struct rl_err *err);
+/* *ret_has_body: body bytes follow the headers. A Content-Length of more than max: RL_E_TOO_LARGE. Of headers that
+ * http_screen.h lets through: how they frame the body is beyond doubt. */
+int http_check_length(const struct http_fields *fields, size_t max, bool *ret_has_body, struct rl_err *err);
 
 /* Whether host ("name", "name:port", "[::1]:port") is a loopback name or one of the allowed names; any port. */
 bool http_host_allowed(const char *host, const char *const *allowed, size_t allowed_count);

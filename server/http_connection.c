@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "base/time.h"
+#include "server/http_intake.h"
 #include "server/http_room.h"
 #include "server/limits.h"
 
@@ -37,7 +38,8 @@ static const char *phrase(int status)
                    {429, "Too Many Requests"},
                    {431, "Request Header Fields Too Large"},
                    {501, "Not Implemented"},
-                   {503, "Service Unavailable"}};
+                   {503, "Service Unavailable"},
+                   {505, "HTTP Version Not Supported"}};
     for (size_t i = 0; i < sizeof(phrases) / sizeof(phrases[0]); i++)
         if (phrases[i].status == status)
             return phrases[i].phrase;
@@ -121,7 +123,7 @@ int64_t http_connection_head_ms(const struct http_connection *connection)
 void http_connection_end_if_ended(const struct http_connection *connection)
 {
     char byte;
-    if (recv(connection->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0)
+    if (recvfrom(connection->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT, NULL, NULL) == 0)
         shutdown(connection->fd, SHUT_RDWR);
 }
 
@@ -290,7 +292,8 @@ struct http_connection *http_connection_open(struct http_connections *all, int f
     connection->since_ns = rl_monotonic_ns();
     identify_peer(connection, is_unix);
     memcpy(connection->who, connection->peer.name, sizeof(connection->who));
-    if (loop_add_timer(all->loop, -1, on_tick, connection, &connection->timer, NULL)) {
+    if (http_intake_start(connection) || loop_add_timer(all->loop, -1, on_tick, connection, &connection->timer, NULL)) {
+        http_intake_end(connection);
         free(connection);
         return NULL;
     }
@@ -308,6 +311,7 @@ struct http_connection *http_connection_open(struct http_connections *all, int f
 void http_connection_close(struct http_connection *connection)
 {
     struct http_connections *all = connection->all;
+    http_intake_end(connection);
     if (connection->linger)
         linger_add(all->linger, connection->fd);
     loop_remove(all->loop, connection->timer);

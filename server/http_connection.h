@@ -6,6 +6,7 @@
 #include "server/http.h"
 #include "server/http_mhd.h"
 #include "server/http_pace.h"
+#include "server/http_screen.h"
 #include "server/linger.h"
 
 struct http_connection {
@@ -28,7 +29,12 @@ struct http_connection {
     bool whole;    /* the answer is being made: the request's end is looked for by who waits (http_wait.c) */
     bool interim;  /* the request is of a version that has interim answers */
     bool surplus;  /* over a limit: its first request is answered 503 */
-    bool linger;   /* bytes of the peer may be left unread */
+    bool linger;   /* answered past the library; bytes of the peer may be left unread */
+    struct http_screen screen;
+    struct rl_err malformed;    /* what is wrong with the request whose refusal waits for its turn, or RL_E_NONE */
+    uint64_t begun_requests;    /* by the library */
+    uint64_t answered_requests; /* likewise, wholly */
+    void *exchange;             /* the request's, http_mhd.c's; freed with the connection at the latest */
 };
 
 struct http_connections {
@@ -37,10 +43,11 @@ struct http_connections {
     struct lingering *linger;
     struct http_connection *first;
     struct http_counts counts;
+    size_t malformed; /* connections with such a refusal */
     bool closed_some; /* set when a connection closes; the server clears it */
 };
 
-/* A new connection on fd, its first deadline running; NULL when memory ran out. */
+/* A new connection on fd, its first deadline running; NULL when memory or room for it ran out. */
 struct http_connection *http_connection_open(struct http_connections *all, int fd, bool is_unix);
 void http_connection_close(struct http_connection *connection);
 /* Ends the connection after a time unless it is set anew; an unanswered request gets 408 then. */

@@ -1,16 +1,16 @@
-/* The adapter to GNU libmicrohttpd 0.9.75: with http_send.c all that includes its header. What it guards against was
- * seen with that version on 2026-11-29:
- * - Content-Length beside Transfer-Encoding is accepted, and of two Content-Length headers the first wins:
- * http_fields_add and http_check_framing.
+/* The adapter to GNU libmicrohttpd 0.9.75: with http_send.c and http_probe.c all that includes its header. It sees only
+ * requests that http_screen.c has found well-formed (server/HTTP.md). What it guards against beside that was seen with
+ * that version on 2026-11-29:
  * - The URL is decoded, cut at %00 and keeps dot segments: the raw target is parsed by http_target_parse instead.
  * - There is no limit on bodies, and the timeout is one of inactivity: counted here, and a timer of our own per
  * connection.
  * - A response may be queued in the first and the last call of the handler only; refusing in between drops the
  * connection without an answer. A request that is refused while a body is still to come is therefore answered on the
  * socket itself (http_connection_refuse), and the rest of the body is drained after the close (linger).
- * - MHD_OPTION_STRICT_FOR_CLIENT is off: all that it adds (a missing Host, blanks in the target or before a header's
- * colon) is refused here with an answer of the catalogue, where the library writes its header block twice. It still
- * does so for a Content-Length that is no number.
+ * - MHD_OPTION_STRICT_FOR_CLIENT is off: all that it adds is refused by the check or by http_admit.c with an answer of
+ * the catalogue, where the library writes HTML, and its header block twice.
+ * - What the library refuses itself has been announced (on_uri) and is not completed: such a request's memory is the
+ * connection's. None is known that gets so far.
  * - At the connection limit new clients wait unanswered: the library's limit lies above ours, so that the surplus gets
  * its 503. */
 #include <microhttpd.h>
@@ -23,12 +23,16 @@
 #include "base/time.h"
 #include "server/http_admit.h"
 #include "server/http_connection.h"
+#include "server/http_intake.h"
 #include "server/http_mhd.h"
+#include "server/http_probe.h"
 #include "server/http_send.h"
 #include "server/limits.h"
 
 #define LISTENERS_MAX 2
-/* Above LIMIT_URL_BYTES and LIMIT_HEADER_BYTES together, so that our own 414 and 431 come first. */
+/* Above LIMIT_URL_BYTES, LIMIT_HEADER_BYTES, LIMIT_COOKIE_BYTES (which the library copies) and 64 bytes for each
+ * header, parameter and cookie together, so that our own 414 and 431 come first; the head of an answer has what is
+ * left. */
 #define CONNECTION_MEMORY (128u * 1024u)
 #define RUNS_AT_ONCE      8 /* of the library, before others of the loop get their turn */
 
@@ -37,14 +41,13 @@ struct exchange { /* one request and its answer */
     struct http_connection *connection;
     struct http_request request;
     const struct route *route;
-    const char *allow, *version;
+    const char *allow;
     char id[24];
     struct rl_buf body;
     struct http_wait wait; /* in place of body, of an upload; or of an answer that is made later */
     struct http_suspended suspended;
     struct rl_err err;
     bool failed, begun, close;
-    size_t header_bytes;
 };
 
 struct listener {
@@ -73,6 +76,17 @@ static int fail(struct exchange *exchange)
 
 /* ---- connections ---- */
 
+static void exchange_free(struct exchange *exchange)
+{
+    if (!exchange)
+        return;
+    http_wait_end(&exchange->wait);
+    http_target_free(&exchange->request.target);
+    rl_buf_free(&exchange->body);
+    exchange->connection->exchange = NULL;
+    free(exchange);
+}
+
 static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
                           enum MHD_ConnectionNotificationCode what)
 {
@@ -82,6 +96,7 @@ static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
         *context =
             info ? http_connection_open(&listener->server->connections, info->connect_fd, listener->is_unix) : NULL;
     } else if (*context) {
+        exchange_free(((struct http_connection *)*context)->exchange);
         http_connection_close(*context);
         *context = NULL;
     }
@@ -98,6 +113,8 @@ static void *on_uri(void *cls, const char *uri, struct MHD_Connection *mhd)
     struct exchange *exchange = connection ? calloc(1, sizeof(*exchange)) : NULL;
     if (!exchange)
         return NULL;
+    exchange_free(connection->exchange);
+    connection->exchange = exchange;
     exchange->server = listener->server;
     exchange->connection = connection;
     rl_buf_init(&exchange->body, LIMIT_BODY_BYTES);
@@ -117,7 +134,6 @@ static enum MHD_Result on_header(void *cls, enum MHD_ValueKind kind, const char 
 {
     struct exchange *exchange = cls;
     (void)kind;
-    exchange->header_bytes += strlen(name) + (value ? strlen(value) : 0) + 4;
     if (!exchange->failed && http_fields_add(&exchange->request.fields, name, value ? value : "", &exchange->err)) {
         exchange->close = true;
         fail(exchange);
@@ -146,24 +162,15 @@ static int begin(struct exchange *exchange, struct MHD_Connection *mhd, const ch
 
     request->method = http_method_from_name(method);
     MHD_get_connection_values(mhd, MHD_HEADER_KIND, on_header, exchange);
-    /* Until the framing is known to be sound, nothing after the headers can be trusted to be a request. */
+    /* After a head that is refused, nothing is taken for a request. */
     *ret_has_body = true;
-    if (exchange->failed)
-        return -1;
-    if (exchange->header_bytes > LIMIT_HEADER_BYTES) {
-        rl_fail(&exchange->err, RL_E_TOO_MANY_HEADERS, NULL, "the headers have %zu bytes; at most %u are taken",
-                exchange->header_bytes, LIMIT_HEADER_BYTES);
+    connection->begun_requests++;
+    if (exchange->failed || http_intake_agrees(connection, false, &exchange->err))
         return fail(exchange);
-    }
-    if (request->fields.transfer_encoding && strcmp(exchange->version, "HTTP/1.1")) {
-        rl_fail(&exchange->err, RL_E_BAD_REQUEST, "Transfer-Encoding", "Transfer-Encoding is not part of %.16s",
-                exchange->version);
-        return fail(exchange);
-    }
     bool has_body = true;
     const struct route *route = routes_find(exchange->server->routes, request->target.path, &id, &id_len);
     size_t max = route && route->upload && request->method == HTTP_POST ? LIMIT_UPLOAD_BYTES : LIMIT_BODY_BYTES;
-    if (http_check_framing(&request->fields, max, &has_body, &exchange->err))
+    if (http_check_length(&request->fields, max, &has_body, &exchange->err))
         return fail(exchange);
     *ret_has_body = has_body;
     if (http_admit(&exchange->server->rules, &connection->peer, request, has_body, &exchange->route, &exchange->allow,
@@ -270,7 +277,6 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const c
     if (!exchange->begun) {
         bool has_body;
         exchange->begun = true;
-        exchange->version = version;
         exchange->connection->interim = strcmp(version, "HTTP/1.1") == 0;
         if (begin(exchange, mhd, method, &has_body) && has_body) {
             http_connection_refuse(exchange->connection, &exchange->request, exchange->allow, &exchange->err);
@@ -284,6 +290,10 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const c
         return take_body(exchange, data, len);
     }
     http_connection_still(exchange->connection);
+    if (http_intake_agrees(exchange->connection, true, &exchange->err)) {
+        http_connection_refuse(exchange->connection, &exchange->request, NULL, &exchange->err);
+        return MHD_NO;
+    }
     return exchange->wait.upload.data || exchange->wait.finished ? finish_upload(exchange, mhd) : finish(exchange, mhd);
 }
 
@@ -295,6 +305,7 @@ static void on_completed(void *cls, struct MHD_Connection *mhd, void **con_cls, 
     if (!exchange)
         return;
     struct http_connection *connection = exchange->connection;
+    connection->answered_requests++;
     connection->idle = true;
     connection->since_ns = rl_monotonic_ns();
     connection->whole = false;
@@ -302,12 +313,10 @@ static void on_completed(void *cls, struct MHD_Connection *mhd, void **con_cls, 
     if (!connection->linger)
         connection->answered = false;
     http_connection_deadline(connection, exchange->server->config.idle_timeout_ms);
-    if (why == MHD_REQUEST_TERMINATED_COMPLETED_OK)
+    /* others may follow that came with it */
+    if (why == MHD_REQUEST_TERMINATED_COMPLETED_OK && connection->answered_requests == connection->screen.requests)
         http_connection_end_if_ended(connection);
-    http_wait_end(&exchange->wait);
-    http_target_free(&exchange->request.target);
-    rl_buf_free(&exchange->body);
-    free(exchange);
+    exchange_free(exchange);
     *con_cls = NULL;
 }
 
@@ -358,6 +367,7 @@ static int64_t prepare(void *arg)
         if (due_ms >= 0 && (wait_ms < 0 || due_ms < wait_ms))
             wait_ms = due_ms;
     }
+    http_intake_settle(&server->connections);
     return server->connections.closed_some ? 0 : wait_ms;
 }
 
@@ -389,6 +399,8 @@ static int start_listener(struct http_server *server, int fd, bool is_unix, stru
 int http_server_new(const struct http_config *config, const struct auth *auth, struct routes *routes, struct loop *loop,
                     struct http_server **ret, struct rl_err *err)
 {
+    if (http_probe_library(err))
+        return -1;
     struct http_server *server = calloc(1, sizeof(*server));
     if (!server || !(server->connections.linger = linger_new(loop))) {
         free(server);

@@ -2,9 +2,9 @@
  * connection is suspended while something that it waits for is being made beside the loop or by another process: the
  * answer to an upload, a large run's text, the next piece of an export (http_wait.h).
  *
- * It checks what every request must obey before a route sees it (framing, Host, Origin, who asks, media type, sizes,
- * deadlines); routes.h answers the rest. libmicrohttpd answers by itself only what it cannot parse at all (plain 400,
- * 431, 505). */
+ * It checks what every request must obey before a route sees it (Host, Origin, who asks, media type, sizes, deadlines);
+ * routes.h answers the rest. That a request is well-formed is checked before libmicrohttpd reads it (HTTP.md), so that
+ * the library answers nothing by itself. */
 #ifndef SERVER_HTTP_MHD_H
 #define SERVER_HTTP_MHD_H
 
@@ -34,6 +34,7 @@ struct http_counts { /* for /metrics */
 
 struct http_server;
 
+/* RL_E_INTERNAL also when the library cannot be made to read through the check of requests. */
 int http_server_new(const struct http_config *config, const struct auth *auth, struct routes *routes, struct loop *loop,
                     struct http_server **ret, struct rl_err *err);
 /* From now on writes and /readyz are answered 503 shutting_down, and no new connection is accepted. */

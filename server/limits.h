@@ -5,6 +5,10 @@
 
 #define LIMIT_BODY_BYTES              (64u * 1024u) /* a JSON request body: 413 */
 #define LIMIT_HEADER_BYTES            (32u * 1024u) /* 431 */
+#define LIMIT_HEADERS                 100u          /* header lines: 431 */
+#define LIMIT_COOKIES                 128u /* of all Cookie headers: 431. None is read, but browsers send them */
+#define LIMIT_COOKIE_BYTES            (16u * 1024u) /* likewise */
+#define LIMIT_CHUNK_EXTENSION_BYTES   1024u         /* of all chunks of a body: 400 */
 #define LIMIT_URL_BYTES               (52u * 1024u) /* 414: a name of LIMIT_UNIT_BYTES, each of them escaped, and the rest */
 #define LIMIT_QUERY_PARAMS            24u
 #define LIMIT_JSON_DEPTH              16u

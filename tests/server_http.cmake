@@ -1,11 +1,16 @@
 # The daemon's HTTP side: its rules as plain functions, and the real program over sockets.
 rl_unit_test(test_http_rules rl_http_rules)
+rl_unit_test(test_http_screen rl_http_rules)
+pkg_check_modules(MICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd>=0.9.75)
+# With libc's recv in place of the program's: http_recv.c is left out on purpose.
+rl_unit_test(test_http_probe rl_base PkgConfig::MICROHTTPD)
+target_sources(test_http_probe PRIVATE ${CMAKE_SOURCE_DIR}/server/http_probe.c)
 rl_unit_test(test_multipart rl_http_rules)
 rl_unit_test(test_http_fair rl_http)
 
 find_package(Python3 COMPONENTS Interpreter)
 if(Python3_FOUND)
-  foreach(name IN ITEMS http_bad_input http_routes http_jobs http_access http_limits http_fair http_history http_compare http_exports http_place http_imported_runs program)
+  foreach(name IN ITEMS http_bad_input http_malformed http_routes http_jobs http_access http_limits http_fair http_history http_compare http_exports http_place http_imported_runs program)
     add_test(NAME api.${name} COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/api/test_${name}.py)
     set_tests_properties(api.${name} PROPERTIES LABELS api TIMEOUT 600 ENVIRONMENT RL_BIN=$<TARGET_FILE:rooflined>)
   endforeach()

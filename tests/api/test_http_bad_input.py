@@ -109,8 +109,7 @@ class BadInput(unittest.TestCase):
         # The declared length alone is enough, before any byte of the body.
         self.refused_raw(head(Content_Type="application/json", Content_Length="10000000"), 413, "too_large")
         self.refused_raw(head(Content_Type="application/json", Content_Length="10000000", Expect="100-continue"), 413, "too_large")
-        # Over 64 bits the library itself answers; 0.9.75 writes its header block twice then.
-        self.assertEqual(set(harness.statuses(self.daemon.raw(head(Content_Type="application/json", Content_Length="9" * 30)))), {413})
+        self.refused_raw(head(Content_Type="application/json", Content_Length="9" * 30), 413, "too_large")
 
     def test_one_byte_pieces(self):
         body = b'{"suite":"nope"}'
@@ -145,31 +144,24 @@ class BadInput(unittest.TestCase):
         for lines, status, code in (
                 (b"Content-Length: 18\r\nContent-Length: 18\r\n", 400, "bad_request"),
                 (b"Content-Length: 18\r\nContent-Length: 5\r\n", 400, "bad_request"),
-                (b"Content-Length: +18\r\n", 400, None), (b"Content-Length: 18x\r\n", 400, None), (b"Content-Length: -1\r\n", 400, None),
-                (b"Content-Length: 0x12\r\n", 400, None), (b"Content-Length: 18, 18\r\n", 400, None),
+                (b"Content-Length: +18\r\n", 400, "bad_request"), (b"Content-Length: 18x\r\n", 400, "bad_request"), (b"Content-Length: -1\r\n", 400, "bad_request"),
+                (b"Content-Length: 0x12\r\n", 400, "bad_request"), (b"Content-Length: 18, 18\r\n", 400, "bad_request"),
                 (b"Transfer-Encoding: xchunked\r\n", 501, "not_implemented"), (b"Transfer-Encoding: gzip, chunked\r\n", 501, "not_implemented"),
                 (b"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", 400, "bad_request"),
                 (b"Transfer-Encoding: identity\r\n", 501, "not_implemented")):
             with self.subTest(lines=lines):
                 data = b"POST /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" + lines + b"\r\n" + BODY
-                answer = self.daemon.raw(data)
-                # Without a code it is the library's own answer; 0.9.75 writes its header block twice then.
-                self.assertEqual(set(harness.statuses(answer)), {status}, answer)
-                if code:
-                    self.assertEqual(len(harness.statuses(answer)), 1, answer)
-                    self.assertEqual(harness.raw_error(answer), code)
+                self.refused_raw(data, status, code)
 
     def test_chunked_in_http_1_0(self):
         data = head(Content_Type="application/json", Transfer_Encoding="chunked").replace(b"HTTP/1.1", b"HTTP/1.0")
         self.refused_raw(data + b"12\r\n" + BODY + b"\r\n0\r\n\r\n", 400, "bad_request")
 
     def test_broken_chunks(self):
-        for chunks in (b"zz\r\n", b"-1\r\nx\r\n", b"ffffffffffffffffff\r\nx", b"5\r\nabcdefgh\r\n0\r\n\r\n"):
+        for chunks, status, code in ((b"zz\r\n", 400, "bad_request"), (b"-1\r\nx\r\n", 400, "bad_request"), (b"ffffffffffffffffff\r\nx", 413, "too_large"),
+                                     (b"5\r\nabcdefgh\r\n0\r\n\r\n", 400, "bad_request")):
             with self.subTest(chunks=chunks):
-                with self.daemon.socket() as connection:
-                    connection.sendall(head(Content_Type="application/json", Transfer_Encoding="chunked") + chunks)
-                    connection.shutdown(socket.SHUT_WR)
-                    self.assertNotIn(202, harness.statuses(harness.read_all(connection)))
+                self.refused_raw(head(Content_Type="application/json", Transfer_Encoding="chunked") + chunks, status, code)
 
     def test_body_where_none_belongs(self):
         for method in ("GET", "HEAD", "DELETE", "OPTIONS"):
@@ -198,7 +190,7 @@ class BadInput(unittest.TestCase):
             with self.subTest(line=line):
                 self.refused_raw(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n" + line + b"\r\n\r\n", 400, "bad_request")
         self.refused_raw(b"GET /healthz HTTP/1.1\r\n Host: localhost\r\n\r\n", 400, "bad_request")
-        self.assertEqual(harness.statuses(self.daemon.raw(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nno colon\r\n\r\n")), [400])
+        self.refused_raw(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nno colon\r\n\r\n", 400, "bad_request")
 
     def test_many_headers(self):
         data = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n" + b"".join(b"X-%d: %s\r\n" % (i, b"v" * 100) for i in range(400)) + b"\r\n"
@@ -207,9 +199,8 @@ class BadInput(unittest.TestCase):
         longest = b"GET /healthz?" + b"x" * 53228 + b"=1 HTTP/1.1\r\nHost: localhost\r\n"
         for more, status, code in ((b"", 400, "unknown_field"), (b"X: " + b"v" * 2000 + b"\r\n", 431, "too_many_headers")):
             self.refused_raw(longest + b"".join(b"X-%d: %s\r\n" % (i, b"v" * 1000) for i in range(31)) + more + b"\r\n", status, code)
-        # Far over it, where the library itself gives up.
-        data = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + b"v" * 1000000 + b"\r\n\r\n"
-        self.assertEqual(harness.statuses(self.daemon.raw(data))[:1], [431])
+        # Far over it.
+        self.refused_raw(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + b"v" * 1000000 + b"\r\n\r\n", 431, "too_many_headers")
 
     def test_no_host(self):
         self.refused_raw(b"GET /healthz HTTP/1.1\r\n\r\n", 400, "bad_request")
@@ -222,11 +213,12 @@ class BadInput(unittest.TestCase):
         for path, status, code in (
                 ("/api/v1/jobs%00", 400, "bad_request"), ("/%00", 400, "bad_request"), ("/a%00b", 400, "bad_request"), ("/%0a", 400, "bad_request"),
                 ("/%7f", 400, "bad_request"), ("/../etc/passwd", 400, "bad_request"), ("/a/../b", 400, "bad_request"), ("/%2e%2e/x", 400, "bad_request"),
-                ("/.%2e/x", 400, "bad_request"), ("/..%2fx", 400, "bad_request"), ("/./index.html", 400, "bad_request"), ("/a/..", 400, "bad_request"),
+                ("/.%2e/x", 400, "bad_request"), ("/..%2fx", 404, "not_found"), ("/./index.html", 400, "bad_request"), ("/a/..", 400, "bad_request"),
                 ("/%", 400, "bad_request"), ("/%2", 400, "bad_request"), ("/%zz", 400, "bad_request"), ("/%ff", 400, "bad_request"),
                 ("/%c0%ae%c0%ae/x", 400, "bad_request"), ("/\xe9", 400, "bad_request"), ("/a#b", 400, "bad_request"),
                 ("//", 404, "not_found"), ("/healthz/", 404, "not_found"), ("//healthz", 404, "not_found"), ("/HEALTHZ", 404, "not_found"),
                 ("/..%5cx", 404, "not_found"), ("/index.html", 404, "not_found"), ("/page/index.html", 404, "not_found"), ("/%2f", 404, "not_found"),
+                ("/healthz%2F", 404, "not_found"), ("/api%2fv1%2fjobs", 404, "not_found"), ("/api/v1/jobs%2f1", 404, "not_found"), ("/api/v1/jobs/1%2Ftranscript", 404, "not_found"),
                 ("/api/v1/runs/0", 404, "not_found"), ("/api/v1/runs/01", 404, "not_found"), ("/api/v1/runs/-1", 404, "not_found"),
                 ("/api/v1/runs/9223372036854775807", 404, "run_not_found"), ("/api/v1/runs/9223372036854775808", 404, "not_found"),
                 ("/api/v1/runs/" + "9" * 400, 404, "not_found"), ("/api/v1/runs/1/nope", 404, "not_found"), ("/api/v1/runs/x.csv", 404, "not_found"),
