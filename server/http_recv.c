@@ -1,7 +1,7 @@
 /* See http_recv.h. A definition of recv in the program comes before that of any library it is linked with: the dynamic
- * linker looks for a name in the program first, and the static one takes the first that it has met. Descriptors that
- * are not watched, those of libcurl's or systemd's kind in some later build too, are read as ever. That the library at
- * hand reads by this name, and by no other, is tried out at each start (http_probe.c). */
+ * linker looks for a name in the program first, and the static one takes the first that it has met. A sanitizer's own
+ * recv comes after it as well, and sees recvfrom instead. Descriptors that are not watched are read as ever. That the
+ * library at hand reads by this name, and by no other, is tried out at each start (http_probe.c). */
 #include "server/http_recv.h"
 
 #include <errno.h>

@@ -1,6 +1,7 @@
 # The daemon's HTTP side: its rules as plain functions, and the real program over sockets.
 rl_unit_test(test_http_rules rl_http_rules)
 rl_unit_test(test_http_screen rl_http_rules)
+rl_unit_test(test_http_intake rl_http)
 pkg_check_modules(MICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd>=0.9.75)
 # With libc's recv in place of the program's: http_recv.c is left out on purpose.
 rl_unit_test(test_http_probe rl_base PkgConfig::MICROHTTPD)
