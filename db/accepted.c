@@ -1,5 +1,6 @@
 /* Accepted changes: which runs begin a new baseline, and what was said of them. */
 #include "db/accepted.h"
+#include "db/withdrawn.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +57,7 @@ int accepted_read(struct store *store, const struct accepted_query *query, struc
         const struct series_row *row = series_by_id(&store->series, sqlite3_column_int64(stmt.handle, 2));
         struct place place = {sqlite3_column_int64(stmt.handle, 0), sqlite3_column_int64(stmt.handle, 1)};
 
-        if (row == NULL || !series_matches(&filter, row))
+        if (row == NULL || !series_matches(&filter, row) || store_is_withdrawn(store, place.id))
             continue;
         rc = add(&accepted, (struct accepted_change){place, row}, err);
         if (rc < 0)

@@ -36,6 +36,10 @@ int store_cursor_write(struct store *store, const struct store_run_filter *filte
     add_field(&text, filter->outcome);
     rl_buf_printf(&text, "%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64, filter->since_ms, filter->until_ms,
                   place.date_ms, place.id);
+    if (filter->label != NULL || filter->withdrawn != NULL) { /* without them as the versions before them wrote it */
+        add_field(&text, filter->label);
+        add_field(&text, filter->withdrawn);
+    }
     if (text.failed) {
         rl_buf_free(&text);
         return rl_fail(err, RL_E_BAD_REQUEST, NULL, "the filter is too long");

@@ -7,9 +7,12 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/said.h"
 #include "record/record_json.h"
 
-#define HEAD_MAX 80 /* {"id":"…","job":"…", with two numbers of at most 20 digits */
+/* {"id":"…","job":"…","label":"…", with two numbers of at most 20 digits and a label;
+ * of those that JSON escapes, a label has only the two that become two bytes. */
+#define HEAD_MAX (96 + 2 * RL_LABEL_BYTES)
 
 /* ---- beside the store ---- */
 
@@ -37,8 +40,8 @@ void store_document_fini(struct store_document *document)
 
 /* ---- storing ---- */
 
-int store_put_document(struct store *store, int64_t id, int64_t job_id, const struct store_document *document,
-                       struct rl_err *err)
+int store_put_document(struct store *store, int64_t id, int64_t job_id, const char *label,
+                       const struct store_document *document, struct rl_err *err)
 {
     struct packed packed = {0};
     struct rl_buf head;
@@ -51,6 +54,11 @@ int store_put_document(struct store *store, int64_t id, int64_t job_id, const st
         rl_buf_printf(&head, "\"%lld\",", (long long)job_id);
     else
         rl_buf_puts(&head, "null,");
+    if (label != NULL) {
+        rl_buf_puts(&head, "\"label\":");
+        json_put_text(&head, label);
+        rl_buf_puts(&head, ",");
+    }
     rc = head.failed ? -1 : store_pack_join(head.data, head.len, document, &packed);
     if (rc < 0) {
         rl_buf_free(&head);

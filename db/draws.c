@@ -1,6 +1,7 @@
 /* The draws of a comparison: runs with their narrow rows, as plain structs. */
 #include "db/draw_rows.h"
 #include "db/select.h"
+#include "db/withdrawn.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,56 +11,144 @@
 
 /* ---- which runs ---- */
 
-static int newest_method(struct store *store, const struct selection *series, int64_t *ret, struct rl_err *err)
-{
-    int64_t method = 0;
-
-    for (size_t i = 0; i < series->count; i++) {
-        struct stmt stmt = stmt_start(store, STMT_DRAW_METHOD);
-        int rc;
-
-        stmt_int(&stmt, ":series", series->rows[i]->id);
-        rc = stmt_step(&stmt, err, "looking for a method's version");
-        if (rc == 1 && sqlite3_column_int64(stmt.handle, 0) > method)
-            method = sqlite3_column_int64(stmt.handle, 0);
-        stmt_end(&stmt);
-        if (rc < 0)
-            return -1;
-    }
-    *ret = method;
-    return 0;
-}
-
 static bool is_newer(struct place a, struct place b)
 {
     return a.date_ms != b.date_ms ? a.date_ms > b.date_ms : a.id > b.id;
 }
 
-/* places are the newest so far, newest first. The statement, which is ended, gives a series' runs newest first too:
- * done at the first that has no place. */
-static int take_newest(struct stmt *stmt, const struct store_side *side, int limit, struct place *places, int *count,
-                       struct rl_err *err)
+/* The newest runs so far, newest first. */
+struct newest {
+    struct place *places;
+    int *count;
+    int limit;
+};
+
+/* false: there is no place for it, nor for any that is older. */
+static bool put_place(const struct newest *newest, struct place place)
+{
+    int at = *newest->count;
+
+    if (at == newest->limit && !is_newer(place, newest->places[at - 1]))
+        return false;
+    if (at < newest->limit)
+        ++*newest->count;
+    else
+        at--;
+    for (; at > 0 && is_newer(place, newest->places[at - 1]); at--)
+        newest->places[at] = newest->places[at - 1];
+    newest->places[at] = place;
+    return true;
+}
+
+static int64_t before_of(const struct store_side *side)
+{
+    return side->before_ms != 0 ? side->before_ms : INT64_MAX;
+}
+
+/* The statement, which is ended, gives a series' runs newest first too: done at the first that has no place. Withdrawn
+ * runs are passed over, so a limit of the statement would cut too early. */
+static int take_newest(struct store *store, struct stmt *stmt, const struct store_side *side,
+                       const struct newest *newest, struct rl_err *err)
 {
     int rc;
 
-    stmt_int(stmt, ":before", side->before_ms != 0 ? side->before_ms : INT64_MAX);
-    stmt_int(stmt, ":limit", limit);
+    stmt_int(stmt, ":before", before_of(side));
+    stmt_int(stmt, ":limit", store->withdrawn.count > 0 ? INT64_MAX : newest->limit);
     while ((rc = stmt_step(stmt, err, "looking for draws")) == 1) {
         struct place place = {sqlite3_column_int64(stmt->handle, 0), sqlite3_column_int64(stmt->handle, 1)};
-        int at = *count;
 
-        if (*count == limit && !is_newer(place, places[*count - 1]))
+        if (!store_is_withdrawn(store, place.id) && !put_place(newest, place))
             break;
-        if (*count < limit)
-            ++*count;
-        else
-            at--;
-        for (; at > 0 && is_newer(place, places[at - 1]); at--)
-            places[at] = places[at - 1];
-        places[at] = place;
     }
     stmt_end(stmt);
     return rc < 0 ? -1 : 0;
+}
+
+/* The same of the side's label. draws: the eligible runs of this method (0: of any), else all others. */
+static int take_labelled(struct store *store, const struct store_side *side, int64_t series, int64_t method, bool draws,
+                         int64_t from_ms, const struct newest *newest, struct rl_err *err)
+{
+    struct stmt stmt = stmt_start(store, STMT_DRAW_LABELLED);
+    int rc;
+
+    stmt_text(&stmt, ":label", side->label);
+    stmt_int(&stmt, ":series", series);
+    stmt_int(&stmt, ":from", from_ms);
+    stmt_int(&stmt, ":before", before_of(side));
+    while ((rc = stmt_step(&stmt, err, "looking for draws")) == 1) {
+        struct place place = {sqlite3_column_int64(stmt.handle, 0), sqlite3_column_int64(stmt.handle, 1)};
+        bool is_draw =
+            sqlite3_column_int(stmt.handle, 2) != 0 && (method == 0 || sqlite3_column_int64(stmt.handle, 3) == method);
+
+        if (is_draw == draws && !store_is_withdrawn(store, place.id) && !put_place(newest, place))
+            break;
+    }
+    stmt_end(&stmt);
+    return rc < 0 ? -1 : 0;
+}
+
+static int take_draws(struct store *store, const struct store_side *side, int64_t series, int64_t method,
+                      int64_t from_ms, const struct newest *newest, struct rl_err *err)
+{
+    struct stmt stmt;
+
+    if (side->label != NULL)
+        return take_labelled(store, side, series, method, true, from_ms, newest, err);
+    stmt = stmt_start(store, STMT_DRAW_NEWEST);
+    stmt_int(&stmt, ":series", series);
+    stmt_int(&stmt, ":method", method);
+    stmt_int(&stmt, ":from", from_ms);
+    return take_newest(store, &stmt, side, newest, err);
+}
+
+/* The highest method below *method that a run of the series has which may be a draw, into *method: 1, 0, -1. */
+static int next_method(struct store *store, int64_t series, int64_t *method, struct rl_err *err)
+{
+    struct stmt stmt = stmt_start(store, STMT_DRAW_METHOD_BELOW);
+    int rc;
+
+    stmt_int(&stmt, ":series", series);
+    stmt_int(&stmt, ":below", *method);
+    do
+        rc = stmt_step(&stmt, err, "looking for a method's version");
+    while (rc == 1 && store_is_withdrawn(store, sqlite3_column_int64(stmt.handle, 1)));
+    if (rc == 1)
+        *method = sqlite3_column_int64(stmt.handle, 0);
+    stmt_end(&stmt);
+    return rc;
+}
+
+/* Whether the side has such a run in the series: 1, 0, -1. */
+static int has_method(struct store *store, const struct store_side *side, int64_t series, int64_t method,
+                      struct rl_err *err)
+{
+    struct place place;
+    int count = 0;
+
+    if (side->label == NULL)
+        return 1;
+    if (take_labelled(store, side, series, method, true, INT64_MIN, &(struct newest){&place, &count, 1}, err) < 0)
+        return -1;
+    return count;
+}
+
+static int newest_method(struct store *store, const struct store_side *side, const struct selection *series,
+                         int64_t *ret, struct rl_err *err)
+{
+    int64_t newest = 0;
+
+    for (size_t i = 0; i < series->count; i++) {
+        int64_t method = INT64_MAX;
+        int rc, has = 0;
+
+        while (has == 0 && (rc = next_method(store, series->rows[i]->id, &method, err)) == 1 && method > newest)
+            has = has_method(store, side, series->rows[i]->id, method, err);
+        if (rc < 0 || has < 0)
+            return -1;
+        newest = has == 1 ? method : newest;
+    }
+    *ret = newest;
+    return 0;
 }
 
 static void words_of(const struct store_side *side, const char *outcome, const char *ret[SERIES_WORDS])
@@ -78,6 +167,7 @@ static void words_of(const struct store_side *side, const char *outcome, const c
 static int find_newest(struct store *store, const struct store_side *side, struct place *places, int *ret_count,
                        int64_t *ret_method, struct rl_err *err)
 {
+    const struct newest newest = {places, ret_count, side->limit};
     const char *words[SERIES_WORDS];
     struct selection series;
     int64_t method = side->method_version;
@@ -85,19 +175,13 @@ static int find_newest(struct store *store, const struct store_side *side, struc
 
     *ret_count = 0;
     words_of(side, "ok", words);
-    if (store_select(store, words, INT64_MIN, side->before_ms != 0 ? side->before_ms : INT64_MAX, &series, err) < 0)
+    if (store_select(store, words, INT64_MIN, before_of(side), &series, err) < 0)
         return -1;
-    rc = method != 0 ? 0 : newest_method(store, &series, &method, err);
+    rc = method != 0 ? 0 : newest_method(store, side, &series, &method, err);
     for (size_t i = 0; rc == 0 && i < series.count; i++) {
-        struct stmt stmt;
-
         if (*ret_count == side->limit && series.rows[i]->newest_ms < places[*ret_count - 1].date_ms)
             continue;
-        stmt = stmt_start(store, STMT_DRAW_NEWEST);
-        stmt_int(&stmt, ":series", series.rows[i]->id);
-        stmt_int(&stmt, ":method", method);
-        stmt_int(&stmt, ":from", INT64_MIN);
-        rc = take_newest(&stmt, side, side->limit, places, ret_count, err);
+        rc = take_draws(store, side, series.rows[i]->id, method, INT64_MIN, &newest, err);
     }
     store_selection_fini(&series);
     *ret_method = method;
@@ -106,50 +190,68 @@ static int find_newest(struct store *store, const struct store_side *side, struc
 
 /* The series' eligible runs of other methods than the side's, a method at a time: there are a few. */
 static int take_other_methods(struct store *store, const struct store_side *side, int64_t series, int64_t method,
-                              int64_t from_ms, struct place *places, int *count, struct rl_err *err)
+                              int64_t from_ms, const struct newest *newest, struct rl_err *err)
 {
-    for (int64_t below = INT64_MAX;;) {
-        struct stmt stmt = stmt_start(store, STMT_DRAW_METHOD_BELOW);
-        int rc;
+    int64_t below = INT64_MAX;
+    int rc;
 
-        stmt_int(&stmt, ":series", series);
-        stmt_int(&stmt, ":below", below);
-        rc = stmt_step(&stmt, err, "looking for a method's version");
-        below = rc == 1 ? sqlite3_column_int64(stmt.handle, 0) : below;
-        stmt_end(&stmt);
-        if (rc != 1)
-            return rc;
-        if (below == method)
-            continue;
-        stmt = stmt_start(store, STMT_DRAW_NEWEST);
-        stmt_int(&stmt, ":series", series);
-        stmt_int(&stmt, ":method", below);
-        stmt_int(&stmt, ":from", from_ms);
-        if (take_newest(&stmt, side, side->left_out_limit, places, count, err) < 0)
+    while ((rc = next_method(store, series, &below, err)) == 1) {
+        if (below != method && take_draws(store, side, series, below, from_ms, newest, err) < 0)
             return -1;
     }
+    return rc;
+}
+
+static int take_left_out(struct store *store, const struct store_side *side, int64_t series, int64_t method,
+                         int64_t from_ms, const struct newest *newest, struct rl_err *err)
+{
+    struct stmt stmt;
+
+    if (side->label != NULL)
+        return take_labelled(store, side, series, method, false, from_ms, newest, err);
+    stmt = stmt_start(store, STMT_DRAW_LEFT_OUT);
+    stmt_int(&stmt, ":series", series);
+    stmt_int(&stmt, ":from", from_ms);
+    if (take_newest(store, &stmt, side, newest, err) < 0)
+        return -1;
+    return take_other_methods(store, side, series, method, from_ms, newest, err);
+}
+
+/* Withdrawn runs are left out too, and nothing else looks at them. */
+static int take_withdrawn(struct store *store, const struct store_side *side, const struct selection *series,
+                          int64_t from_ms, const struct newest *newest, struct rl_err *err)
+{
+    for (size_t i = 0; i < store->withdrawn.count; i++) {
+        const struct withdrawn_run *run = &store->withdrawn.runs[i];
+        int is = 1;
+
+        if (run->date_ms < from_ms || run->date_ms >= before_of(side) ||
+            store_selection_find(series, run->series_id) == NULL)
+            continue;
+        if (side->label != NULL && (is = store_has_label(store, run->run_id, side->label, err)) < 0)
+            return -1;
+        if (is == 1)
+            put_place(newest, (struct place){run->date_ms, run->run_id});
+    }
+    return 0;
 }
 
 /* from_ms: the date of the oldest draw; INT64_MIN when there is room for more. */
 static int find_left_out(struct store *store, const struct store_side *side, int64_t method, int64_t from_ms,
                          struct place *places, int *ret_count, struct rl_err *err)
 {
+    const struct newest newest = {places, ret_count, side->left_out_limit};
     const char *words[SERIES_WORDS];
     struct selection series;
     int rc = 0;
 
     words_of(side, NULL, words);
-    if (store_select(store, words, from_ms, side->before_ms != 0 ? side->before_ms : INT64_MAX, &series, err) < 0)
+    if (store_select(store, words, from_ms, before_of(side), &series, err) < 0)
         return -1;
-    for (size_t i = 0; rc == 0 && i < series.count; i++) {
-        struct stmt stmt = stmt_start(store, STMT_DRAW_LEFT_OUT);
-
-        stmt_int(&stmt, ":series", series.rows[i]->id);
-        stmt_int(&stmt, ":from", from_ms);
-        rc = take_newest(&stmt, side, side->left_out_limit, places, ret_count, err);
-        if (rc == 0)
-            rc = take_other_methods(store, side, series.rows[i]->id, method, from_ms, places, ret_count, err);
-    }
+    for (size_t i = 0; rc == 0 && i < series.count; i++)
+        rc = take_left_out(store, side, series.rows[i]->id, method, from_ms, &newest, err);
+    if (rc == 0)
+        rc = take_withdrawn(store, side, &series, from_ms, &newest, err);
     store_selection_fini(&series);
     return rc;
 }
@@ -215,6 +317,7 @@ static int read_facts(struct store *store, int64_t run_id, struct rl_arena *aren
             .counters = copy(arena, &stmt, 7, &failed),
             .outcome = copy(arena, &stmt, 8, &failed),
             .eligible = sqlite3_column_int(stmt.handle, 9) != 0,
+            .withdrawn = store_is_withdrawn(store, run_id),
             .flags = (unsigned)sqlite3_column_int(stmt.handle, 10),
             .method_version = sqlite3_column_int64(stmt.handle, 11),
             .ecc = (int)draw_int_at(&stmt, 12),
@@ -312,6 +415,8 @@ int store_history_draws(struct store *store, const struct store_side *side, stru
     int rc;
 
     if (check_side(side, err) < 0)
+        return -1;
+    if (store->series_stale && store_load_series(store, err) < 0) /* of named runs nobody else looks */
         return -1;
     draws.arena = rl_arena_new(ARENA_MAX_BYTES);
     if (draws.arena == NULL)

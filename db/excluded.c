@@ -101,19 +101,46 @@ static int64_t runs_within(const struct store_excluded_query *query, const struc
     return runs;
 }
 
-static void count_series(struct search *search, const struct series_row *row, unsigned by)
+struct seen { /* of a series, what the question could take: its runs, or those of the label */
+    int64_t runs, within, oldest_ms, newest_ms;
+};
+
+static int see(struct search *search, const struct series_row *row, struct seen *ret, struct rl_err *err)
 {
-    struct group found = {.by = by, .oldest_ms = row->oldest_ms, .newest_ms = row->newest_ms};
+    const struct store_excluded_query *query = search->query;
+    struct stmt stmt;
+    int rc;
+
+    *ret = (struct seen){row->runs, 0, row->oldest_ms, row->newest_ms};
+    if (query->label == NULL) {
+        ret->within = runs_within(query, row);
+        return 0;
+    }
+    stmt = stmt_start(search->store, STMT_EXCLUDED_LABELLED);
+    stmt_text(&stmt, ":label", query->label);
+    stmt_int(&stmt, ":series", row->id);
+    stmt_int(&stmt, ":from", query->since_ms);
+    stmt_int(&stmt, ":before", query->until_ms == 0 ? INT64_MAX : query->until_ms);
+    if ((rc = stmt_step(&stmt, err, "counting the runs of a label")) == 1)
+        *ret = (struct seen){sqlite3_column_int64(stmt.handle, 0), sqlite3_column_int64(stmt.handle, 1),
+                             sqlite3_column_int64(stmt.handle, 2), sqlite3_column_int64(stmt.handle, 3)};
+    stmt_end(&stmt);
+    return rc < 0 ? -1 : 0;
+}
+
+static void count_series(struct search *search, const struct series_row *row, const struct seen *seen, unsigned by)
+{
+    struct group found = {.by = by, .oldest_ms = seen->oldest_ms, .newest_ms = seen->newest_ms};
 
     memcpy(found.words, row->words, sizeof found.words);
     if (by != 0) {
-        found.runs = runs_within(search->query, row);
+        found.runs = seen->within;
         count_in(search, &found);
     }
     if (search->query->until_ms == 0)
         return;
     found.by = by | BIT(BY_DATE);
-    found.runs = row->runs - runs_within(search->query, row);
+    found.runs = seen->runs - seen->within;
     count_in(search, &found);
 }
 
@@ -130,6 +157,8 @@ static int count_facts(struct search *search, const struct series_row *row, enum
     stmt_int(&stmt, ":from", search->query->since_ms);
     stmt_int(&stmt, ":before", search->query->until_ms);
     stmt_int(&stmt, ":most", COUNT_MAX);
+    if (search->query->label != NULL)
+        stmt_text(&stmt, ":label", search->query->label);
     while ((rc = stmt_step(&stmt, err, "counting runs that a trend does not take")) == 1)
         found.runs++;
     found.at_least = found.runs == COUNT_MAX;
@@ -172,13 +201,18 @@ static int count_all(struct search *search, bool other_devices, bool *ret_any, s
     for (size_t i = 0; i < cache->count; i++) {
         const struct series_row *row = &cache->rows[i];
         unsigned by = excluded_by(search, row);
+        struct seen seen;
 
         if (by & never || row->runs == 0)
+            continue;
+        if (see(search, row, &seen, err) < 0)
+            return -1;
+        if (seen.runs == 0)
             continue;
         *ret_any = true;
         if (by == BIT(SERIES_OUTCOME) && search->query->without_outcomes)
             continue;
-        count_series(search, row, by);
+        count_series(search, row, &seen, by);
         if (by == 0 && search->query->method_version != 0 && count_within(search, row, err) < 0)
             return -1;
     }

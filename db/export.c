@@ -13,7 +13,7 @@ struct store_export {
     struct store *store;
     enum store_export_format format;
     struct store_run_filter filter;
-    char *words[SERIES_WORDS]; /* the filter's own */
+    char *words[SERIES_WORDS + 2]; /* the filter's own */
     struct place places[PAGE], before;
     int count, at;            /* of places */
     bool started, ended, any; /* the head is out; the tail is out; a run is out */
@@ -39,7 +39,7 @@ void store_export_free(struct store_export *export)
 {
     if (export == NULL)
         return;
-    for (int i = 0; i < SERIES_WORDS; i++)
+    for (int i = 0; i < SERIES_WORDS + 2; i++)
         free(export->words[i]);
     rl_buf_free(&export->document);
     rl_buf_free(&export->lines);
@@ -68,7 +68,8 @@ int store_export_start(struct store *store, const struct store_run_filter *filte
     if (keep(export, SERIES_DEVICE, &own->device) < 0 || keep(export, SERIES_DRIVER, &own->driver) < 0 ||
         keep(export, SERIES_CUDA, &own->cuda) < 0 || keep(export, SERIES_SUITE, &own->suite) < 0 ||
         keep(export, SERIES_SIZES, &own->sizes) < 0 || keep(export, SERIES_SOURCE, &own->source) < 0 ||
-        keep(export, SERIES_COUNTERS, &own->counters) < 0 || keep(export, SERIES_OUTCOME, &own->outcome) < 0) {
+        keep(export, SERIES_COUNTERS, &own->counters) < 0 || keep(export, SERIES_OUTCOME, &own->outcome) < 0 ||
+        keep(export, SERIES_WORDS, &own->label) < 0 || keep(export, SERIES_WORDS + 1, &own->withdrawn) < 0) {
         store_export_free(export);
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for an export");
     }

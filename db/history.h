@@ -2,7 +2,7 @@
  * predictions, imports, retention and export. The rules of db/store.h hold: one transaction, errors, buffers, times.
  *
  * An *eligible* run has the outcome ok and none of the flags shared, throttled and driver_changed: only such a run may
- * be a draw, a trend's point or a baseline.
+ * be a draw, a trend's point or a baseline, and only while it is not withdrawn.
  * `source` in what follows: NULL is "measured or imported"; "any", or one of the three words. Else RL_E_BAD_FIELD.
  */
 #ifndef DB_HISTORY_H
@@ -23,10 +23,11 @@
 struct store_matrix_query {
     const char *device;         /* NULL: all; an unknown one gives no rows */
     const char *source;         /* NULL: measured and imported */
+    const char *label;          /* NULL: any */
     int64_t since_ms, until_ms; /* widened to whole UTC days; inclusive, exclusive; 0: up to today, for 365 days */
     int64_t now_ms;             /* what "today" is */
 };
-/* {"since":"2025-11-30","until":"2026-11-30","source":"measured,imported","rows":[{"device":{"id","name"},"driver",
+/* {"since":"2025-11-30","until":"2026-11-30","source":"measured,imported","label"?,"rows":[{"device":{"id","name"},"driver",
  * "cuda","why":{},"cells":[{"day":"2026-11-29","counters":"counter-backed"|"timed-only","counter_backed":n,
  * "timed_only":n}]}],"excluded":[…as of a trend]}: runs with the outcome ok. until is exclusive. A day without a cell
  * has none. Rows come in the order in which device, driver and CUDA were first seen, cells by day. */
@@ -34,6 +35,7 @@ int store_history_matrix(struct store *store, const struct store_matrix_query *q
                          struct rl_err *err);
 
 /* ---- trends ---- */
+#define STORE_TREND_LABEL_RUNS 10000
 #define STORE_TREND_METRICS                                                                                            \
     "time_s, dram_bytes, dram_per_ask, percent_of_ceiling of kernels; value, dram_bytes of ceilings"
 struct store_trend_query {
@@ -45,7 +47,9 @@ struct store_trend_query {
     const char *suite, *sizes; /* NULL: verify, course */
     const char *source;        /* NULL: measured and imported */
     const char *driver, *cuda; /* NULL: any */
-    int64_t method_version;    /* 0: RL_METHOD_VERSION */
+    const char *label; /* NULL: any. Else points and bands are of these runs alone; more than STORE_TREND_LABEL_RUNS of
+                        * them are RL_E_TOO_LARGE */
+    int64_t method_version;             /* 0: RL_METHOD_VERSION */
     int64_t since_ms, until_ms, now_ms; /* as in the matrix */
 };
 /* A point is the eligible runs of a UTC day under one driver and CUDA version; its value is the median of the newest 24
@@ -54,7 +58,7 @@ struct store_trend_query {
  * change, but those of points outside of their band by at least 1 percent of its median: a change has to be accepted
  * before it becomes the baseline. Numbers have nine digits. accepted: the accepted changes of these days, oldest first,
  * with the whole note; runs of the source asked for.
- * {"device":{"id","name"},"kernel","state","metric","unit","suite","sizes","source","method_version","since","until",
+ * {"device":{"id","name"},"kernel","state","metric","unit","suite","sizes","source","label"?,"method_version","since","until",
  *  "accepted":[{"run","date","day","driver","cuda","note","principal","why":{}}],"points":[{"day","driver","cuda","newest_run","runs","used","median","min","max","band":{"low","median","high",
  *  "runs"}|null,"outside":bool|null,"accepted":bool,"series":1,"why":{}}],"series":[{"number":1,"flop","ask_bytes",
  *  "dims","times":"events"|"profiler"|"any","sentence","why":{}}],"excluded":[…]}
@@ -76,6 +80,7 @@ struct store_excluded {
 #define STORE_EXCLUDED_MAX 8
 struct store_excluded_query {
     const char *device, *driver, *cuda, *suite, *sizes, *source; /* NULL: any; of source: measured and imported */
+    const char *label;                                           /* NULL: any; else only its runs are counted */
     int64_t since_ms, until_ms;                                  /* of the runs' dates; 0: any */
     bool cuda_in_side;                                           /* cuda is no parameter of the question */
     bool without_outcomes;  /* runs that no question takes, because of their outcome, are said otherwise */
@@ -139,7 +144,7 @@ struct store_draw { /* one run */
     int64_t run_id, date_ms;
     const char *device, *driver, *cuda; /* driver and cuda "" when unknown; cuda: of the runtime */
     const char *suite, *sizes, *source, *counters, *outcome;
-    bool eligible;
+    bool eligible, withdrawn;
     unsigned flags; /* enum store_run_flag: why not eligible, beside the outcome */
     int64_t method_version;
     int ecc;                                       /* 1, 0, -1 unknown */
@@ -164,12 +169,14 @@ struct store_side {
     const char *device, *sizes; /* needed without runs */
     const char *suite;          /* NULL: verify */
     const char *driver, *cuda;  /* NULL: any, as for the spread that a row had in history */
+    const char *label;          /* NULL: any */
     const char *source;         /* NULL: measured and imported */
     int64_t method_version;     /* 0: the highest that an eligible run of this side has */
     int64_t before_ms;          /* only runs before it; 0: none */
     int limit;                  /* 1 to STORE_DRAWS_MAX */
-    int left_out_limit; /* so many runs that are of this side but no draws: not eligible, of any outcome and method, or
-                         * of another method; the newest that are not older than the oldest draw; 0 to STORE_DRAWS_MAX
+    int left_out_limit; /* so many runs that are of this side but no draws: not eligible, of any outcome and method,
+                         * withdrawn, or of another method; the newest that are not older than the oldest draw; 0 to
+                         * STORE_DRAWS_MAX
                          */
     /* Of the kernels only these, and all ceilings; a name that no run has: RL_E_NOT_FOUND. 0: all. */
     const char *const *kernels;
@@ -208,8 +215,58 @@ int store_note_json(struct store *store, int64_t run_id, struct rl_buf *out, int
 #define STORE_NEAR_MAX 1.15 /* ... to here is near */
 /* What the job's sender said, scored when the run was stored: {"run","predicted":10,"scored":9,"right":7,
  * "items":[{"kernel","state","said","found","dram_per_ask","right","why":{}}],"most_wrong":[the ids of at most two
- * misses with the largest |ln(DRAM/ask)|]}. A run without predictions has 0 and none. RL_E_RUN_NOT_FOUND. */
-int store_predictions_json(struct store *store, int64_t run_id, struct rl_buf *out, struct rl_err *err);
+ * misses with the largest |ln(DRAM/ask)|],"why_wrong":[{"kernel","text"}],"version","principal","changed_at","why":{}}:
+ * version is 0, principal and changed_at null with why while nothing was said of why. A run without predictions has 0
+ * and none. RL_E_RUN_NOT_FOUND. */
+int store_predictions_json(struct store *store, int64_t run_id, struct rl_buf *out, int64_t *ret_version,
+                           struct rl_err *err);
+
+/* ---- why they were wrong ---- */
+#define STORE_WRONG_CHARACTERS 1024 /* of one text; over it, or without any: RL_E_BAD_FIELD */
+struct store_wrong {
+    const char *kernel; /* one of the run's most_wrong, once: else RL_E_BAD_FIELD, "why_wrong.KERNEL" */
+    const char *text;
+};
+struct store_wrong_new {
+    int64_t run_id;
+    const struct store_wrong *items;
+    size_t count;
+    const char *principal;
+    int64_t if_version; /* as of a note */
+    int64_t now_ms;
+};
+/* Replaces all that was said of the run's predictions. RL_E_RUN_NOT_FOUND, RL_E_CONFLICT. */
+int store_predictions_put(struct store *store, const struct store_wrong_new *said, int64_t *ret_version,
+                          struct rl_err *err);
+
+/* ---- withdrawn runs ---- */
+#define STORE_REASON_CHARACTERS 512 /* at most, and at least one */
+struct store_withdrawal {
+    int64_t run_id;
+    const char *reason; /* NULL: takes the withdrawal back */
+    const char *principal;
+    int64_t now_ms;
+};
+/* Hides the run from lists, history, trends, comparisons and exports, or shows it again; its days are made anew. Its
+ * accepted changes do not count meanwhile. RL_E_RUN_NOT_FOUND; RL_E_CONFLICT when it is so already. */
+int store_run_withdraw(struct store *store, const struct store_withdrawal *asked, struct rl_err *err);
+/* {"run","withdrawn":bool,"log":[{"reason","principal","at","back_principal","back_at","why":{}}]}, oldest first.
+ * RL_E_RUN_NOT_FOUND. */
+int store_withdrawals_json(struct store *store, int64_t run_id, struct rl_buf *out, struct rl_err *err);
+/* Whether it is withdrawn now; false for a run that there is none of. */
+int store_run_withdrawn(struct store *store, int64_t run_id, bool *ret, struct rl_err *err);
+/* Who may withdraw it beside admins: its job's principal, or an import's. *ret is to be freed; NULL: an import that
+ * does not say, since an older version stored it. RL_E_RUN_NOT_FOUND. */
+int store_run_owner(struct store *store, int64_t run_id, char **ret, struct rl_err *err);
+
+/* ---- labels ---- */
+struct store_label_common {             /* what the ok runs of a label have in common; NULL where they differ */
+    const char *device, *suite, *sizes; /* the store's until something is stored */
+    size_t devices, suites, size_names; /* 0: no such run; 1; more: they differ */
+};
+/* source as elsewhere in this file. No such run is no error: the counts are 0. */
+int store_label_find(struct store *store, const char *label, const char *source, struct store_label_common *ret,
+                     struct rl_err *err);
 
 /* ---- imports ---- */
 struct store_import_key { /* SHA-256, 64 hex digits each */
@@ -217,11 +274,13 @@ struct store_import_key { /* SHA-256, 64 hex digits each */
     const char *record;   /* of what came of them */
 };
 /* Stores an imported run (run->source is RL_IMPORTED: else RL_E_INTERNAL), job null. Where either of the key is known,
- * answers the existing run and *ret_existing, and stores only that this request is that run too. */
+ * answers the existing run and *ret_existing, and stores only that this request is that run too; a label that is not
+ * that run's is RL_E_CONFLICT, since no run's label ever changes. */
 int store_import_run(struct store *store, const struct store_run_new *run, const struct store_import_key *key,
                      int64_t *ret_id, bool *ret_existing, struct rl_err *err);
-/* The run of a request or record: before work is spent on it. 0 when there is none. */
-int store_import_find(struct store *store, const char *sha256, int64_t *ret_id, struct rl_err *err);
+/* The run of a request or record: before work is spent on it. 0 when there is none. label: as asked, or NULL; another
+ * than the run's is RL_E_CONFLICT. */
+int store_import_find(struct store *store, const char *sha256, const char *label, int64_t *ret_id, struct rl_err *err);
 
 /* ---- retention ---- */
 /* Names the run in run_retired and deletes it with its document, samples, rows, note and predictions; days without it

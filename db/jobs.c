@@ -249,18 +249,22 @@ int store_job_next(struct store *store, const char *device, struct store_job *re
 }
 
 /* Up to limit + 1 jobs into a new array: each() may then use the store. */
-static int collect_jobs(struct store *store, int state, int64_t before_id, int limit, struct store_job **ret_jobs,
+static int collect_jobs(struct store *store, const struct store_job_filter *filter, struct store_job **ret_jobs,
                         int *ret_count, struct rl_err *err)
 {
-    struct stmt stmt = stmt_start(store, state < 0 ? STMT_JOB_LIST : STMT_JOB_LIST_STATE);
+    struct stmt stmt = stmt_start(store, filter->label != NULL ? STMT_JOB_LIST_LABEL
+                                         : filter->state < 0   ? STMT_JOB_LIST
+                                                               : STMT_JOB_LIST_STATE);
+    int limit = filter->limit, count = 0, rc;
     struct store_job *jobs = calloc((size_t)limit + 1, sizeof *jobs);
-    int count = 0, rc;
 
     if (jobs == NULL)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a list of jobs");
-    if (state >= 0)
-        stmt_text(&stmt, ":state", job_state_name((enum job_state)state));
-    stmt_int(&stmt, ":before", before_id > 0 ? before_id : INT64_MAX);
+    if (filter->label != NULL)
+        stmt_text(&stmt, ":label", filter->label);
+    if (filter->state >= 0)
+        stmt_text(&stmt, ":state", job_state_name((enum job_state)filter->state));
+    stmt_int(&stmt, ":before", filter->before_id > 0 ? filter->before_id : INT64_MAX);
     stmt_int(&stmt, ":limit", (int64_t)limit + 1);
     while ((rc = stmt_step(&stmt, err, "listing jobs")) == 1 && count <= limit) {
         rc = read_job(&stmt, &jobs[count], err);
@@ -274,17 +278,17 @@ static int collect_jobs(struct store *store, int state, int64_t before_id, int l
     return rc < 0 ? -1 : 0;
 }
 
-int store_job_list(struct store *store, int state, int64_t before_id, int limit,
+int store_job_list(struct store *store, const struct store_job_filter *filter,
                    int (*each)(void *arg, const struct store_job *job), void *arg, bool *ret_more, struct rl_err *err)
 {
     struct store_job *jobs = NULL;
-    int count = 0, rc;
+    int limit = filter->limit, count = 0, rc;
 
     if (limit < 1 || limit > STORE_LIMIT_MAX)
         return rl_fail(err, RL_E_BAD_FIELD, "limit", "limit is %d and has to be 1 to %d", limit, STORE_LIMIT_MAX);
-    if (state >= JOB_STATE_COUNT)
-        return rl_fail(err, RL_E_BAD_FIELD, "state", "state number %d is unknown", state);
-    rc = collect_jobs(store, state, before_id, limit, &jobs, &count, err);
+    if (filter->state >= JOB_STATE_COUNT)
+        return rl_fail(err, RL_E_BAD_FIELD, "state", "state number %d is unknown", filter->state);
+    rc = collect_jobs(store, filter, &jobs, &count, err);
     for (int i = 0; rc == 0 && i < count && i < limit; i++)
         rc = each(arg, &jobs[i]) != 0 ? -1 : 0;
     if (rc == 0)

@@ -7,8 +7,10 @@
  *   few are near.
  * When many series match, the first rows are scanned; how many of them matched says how many more rows the page would
  * take, and the series that have runs on both sides of that place how many a merge would look into. The quicker way
- * goes on, and a merge takes over where a scan ended. */
-#include "db/store_internal.h"
+ * goes on, and a merge takes over where a scan ended.
+ * Of the runs of a label both are done in the same way over the label's own indexes. Withdrawn runs are passed over, as
+ * the set in memory says; where they alone are asked for, that set is the list. */
+#include "db/withdrawn.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -68,10 +70,17 @@ static int add_head(struct merge *merge, struct head head, struct rl_err *err)
 struct page {
     const struct store_run_filter *filter;
     struct series_filter series;
+    bool hides;      /* withdrawn runs are there and not of it */
     struct place at; /* everything not before it is done with */
     struct place *places;
     int count, want;
 };
+
+static void take(const struct store *store, struct page *page, struct place place)
+{
+    if (!page->hides || !store_is_withdrawn(store, place.id))
+        page->places[page->count++] = place;
+}
 
 /* Whether it is of the filter and can have a run before page->at and not before since. */
 static bool may_have(const struct page *page, const struct series_row *row)
@@ -113,14 +122,19 @@ static int load_heads(struct store *store, const struct page *page, struct merge
 }
 
 /* One index seek: 1 when there is a run, put into *ret; 0; -1. */
-static int seek(struct store *store, enum store_stmt id, const struct head *from, struct place *ret, struct rl_err *err)
+static int seek(struct store *store, const char *label, bool same_date, const struct head *from, struct place *ret,
+                struct rl_err *err)
 {
-    struct stmt stmt = stmt_start(store, id);
+    struct stmt stmt =
+        stmt_start(store, label == NULL ? (same_date ? STMT_RUN_SAME_DATE_IN_SERIES : STMT_RUN_EARLIER_IN_SERIES)
+                                        : (same_date ? STMT_LABEL_SAME_DATE_IN_SERIES : STMT_LABEL_EARLIER_IN_SERIES));
     int rc;
 
+    if (label != NULL)
+        stmt_text(&stmt, ":label", label);
     stmt_int(&stmt, ":series", from->series);
     stmt_int(&stmt, ":date", from->place.date_ms);
-    if (id == STMT_RUN_SAME_DATE_IN_SERIES)
+    if (same_date)
         stmt_int(&stmt, ":id", from->place.id);
     rc = stmt_step(&stmt, err, "listing runs");
     if (rc == 1)
@@ -130,16 +144,16 @@ static int seek(struct store *store, enum store_stmt id, const struct head *from
 }
 
 /* Moves the top to the series' newest run before its place, or out when there is none. */
-static int advance(struct store *store, struct merge *merge, struct rl_err *err)
+static int advance(struct store *store, const char *label, struct merge *merge, struct rl_err *err)
 {
     struct head *top = &merge->heads[0];
     struct place found = {0};
     int rc = 0;
 
     if (top->place.id > 1) /* until= is a date and id 0: nothing is before it on that date */
-        rc = seek(store, STMT_RUN_SAME_DATE_IN_SERIES, top, &found, err);
+        rc = seek(store, label, true, top, &found, err);
     if (rc == 0)
-        rc = seek(store, STMT_RUN_EARLIER_IN_SERIES, top, &found, err);
+        rc = seek(store, label, false, top, &found, err);
     if (rc == 1) {
         top->place = found;
         top->exact = true;
@@ -158,8 +172,8 @@ static int merge_runs(struct store *store, struct page *page, struct merge *merg
         if (page->filter->since_ms != 0 && top->place.date_ms < page->filter->since_ms)
             break;
         if (top->exact)
-            page->places[page->count++] = top->place;
-        if (page->count < page->want && advance(store, merge, err) < 0)
+            take(store, page, top->place);
+        if (page->count < page->want && advance(store, page->filter->label, merge, err) < 0)
             return -1;
     }
     return 0;
@@ -182,7 +196,7 @@ static int scan_rows(struct store *store, struct stmt *stmt, struct page *page, 
         if (page->series.any)
             row = series_by_id(&store->series, sqlite3_column_int64(stmt->handle, 2));
         if (!page->series.any || (row != NULL && series_matches(&page->series, row)))
-            page->places[page->count++] = page->at;
+            take(store, page, page->at);
     }
     stmt_end(stmt);
     *ret_more = page->count < page->want && *budget == 0;
@@ -192,19 +206,24 @@ static int scan_rows(struct store *store, struct stmt *stmt, struct page *page, 
 static int scan(struct store *store, struct page *page, int64_t budget, bool *ret_more, struct rl_err *err)
 {
     int64_t since_ms = page->filter->since_ms, date_ms = page->at.date_ms;
+    const char *label = page->filter->label;
     struct stmt stmt;
 
     *ret_more = false;
     if (since_ms != 0 && date_ms < since_ms)
         return 0;
-    stmt = stmt_start(store, STMT_RUN_SAME_DATE);
+    stmt = stmt_start(store, label != NULL ? STMT_LABEL_SAME_DATE : STMT_RUN_SAME_DATE);
+    if (label != NULL)
+        stmt_text(&stmt, ":label", label);
     stmt_int(&stmt, ":date", date_ms);
     stmt_int(&stmt, ":id", page->at.id);
     if (scan_rows(store, &stmt, page, &budget, ret_more, err) < 0)
         return -1;
     if (*ret_more || page->count == page->want)
         return 0;
-    stmt = stmt_start(store, STMT_RUN_EARLIER);
+    stmt = stmt_start(store, label != NULL ? STMT_LABEL_EARLIER : STMT_RUN_EARLIER);
+    if (label != NULL)
+        stmt_text(&stmt, ":label", label);
     stmt_int(&stmt, ":since", since_ms != 0 ? since_ms : INT64_MIN);
     stmt_int(&stmt, ":date", date_ms);
     return scan_rows(store, &stmt, page, &budget, ret_more, err);
@@ -241,7 +260,7 @@ static int fill_page(struct store *store, struct page *page, struct rl_err *err)
     int rc;
 
     if (!page->series.any)
-        return scan(store, page, page->want, &more, err);
+        return scan(store, page, page->hides ? INT64_MAX : page->want, &more, err);
     rc = scan_first(store, page, &more, err);
     if (rc == 0 && more)
         rc = load_heads(store, page, &merge, err);
@@ -249,6 +268,48 @@ static int fill_page(struct store *store, struct page *page, struct rl_err *err)
         rc = merge_runs(store, page, &merge, err);
     free(merge.heads);
     return rc;
+}
+
+/* ---- withdrawn runs alone ---- */
+
+static int newest_first(const void *a, const void *b)
+{
+    return is_before(*(const struct place *)a, *(const struct place *)b) ? 1 : -1;
+}
+
+/* 1, 0, -1 */
+static int is_of(struct store *store, const struct page *page, const struct withdrawn_run *run, struct rl_err *err)
+{
+    const struct store_run_filter *filter = page->filter;
+    const struct series_row *series = series_by_id(&store->series, run->series_id);
+
+    if (!is_before((struct place){run->date_ms, run->run_id}, page->at) ||
+        (filter->since_ms != 0 && run->date_ms < filter->since_ms) || series == NULL ||
+        !series_matches(&page->series, series))
+        return 0;
+    return filter->label == NULL ? 1 : store_has_label(store, run->run_id, filter->label, err);
+}
+
+static int fill_withdrawn(struct store *store, struct page *page, struct rl_err *err)
+{
+    const struct withdrawn_set *set = &store->withdrawn;
+    struct place *all = calloc(set->count + 1, sizeof *all);
+    size_t count = 0;
+    int rc = 0;
+
+    if (all == NULL)
+        return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a list");
+    for (size_t i = 0; rc >= 0 && i < set->count; i++) {
+        rc = is_of(store, page, &set->runs[i], err);
+        if (rc == 1)
+            all[count++] = (struct place){set->runs[i].date_ms, set->runs[i].run_id};
+    }
+    if (rc >= 0)
+        qsort(all, count, sizeof *all, newest_first);
+    for (size_t i = 0; rc >= 0 && i < count && page->count < page->want; i++)
+        page->places[page->count++] = all[i];
+    free(all);
+    return rc < 0 ? -1 : 0;
 }
 
 /* ---- the answer ---- */
@@ -278,15 +339,19 @@ int store_filter_check(const struct store_run_filter *asked, struct store_run_fi
     static const char *const sources[] = {"measured", "replayed", "imported", SERIES_NOT_REPLAYED, NULL};
     static const char *const counters[] = {"counter-backed", "timed-only", NULL};
     static const char *const outcomes[] = {"ok", "refused", "partial", NULL};
+    static const char *const withdrawn[] = {"true", "any", NULL};
 
     resolved.source = unless_any(asked->source);
     resolved.outcome = unless_any(asked->outcome);
+    if (asked->withdrawn != NULL && strcmp(asked->withdrawn, "false") == 0)
+        resolved.withdrawn = NULL;
     if (filter->limit < 1 || filter->limit > STORE_LIMIT_MAX)
         return rl_fail(err, RL_E_BAD_FIELD, "limit", "limit is %d and has to be 1 to %d", filter->limit,
                        STORE_LIMIT_MAX);
     if (check_word("sizes", filter->sizes, sizes, err) < 0 || check_word("source", filter->source, sources, err) < 0 ||
         check_word("counters", filter->counters, counters, err) < 0 ||
-        check_word("outcome", filter->outcome, outcomes, err) < 0)
+        check_word("outcome", filter->outcome, outcomes, err) < 0 ||
+        check_word("withdrawn", filter->withdrawn, withdrawn, err) < 0)
         return -1;
     *ret = resolved;
     return 0;
@@ -336,8 +401,13 @@ int store_find_places(struct store *store, const struct store_run_filter *filter
         return -1;
     if (!series_pick(&store->series, words, &page.series))
         return 0;
-    if (fill_page(store, &page, err) < 0)
+    page.hides = filter->withdrawn == NULL && store->withdrawn.count > 0;
+    if (filter->withdrawn != NULL && strcmp(filter->withdrawn, "true") == 0) {
+        if (fill_withdrawn(store, &page, err) < 0)
+            return -1;
+    } else if (fill_page(store, &page, err) < 0) {
         return -1;
+    }
     *ret_count = page.count;
     return 0;
 }

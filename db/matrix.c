@@ -3,9 +3,12 @@
  * Cells come from the days that the series in memory have (series.c). The few series of a row are added up in one array
  * over the asked days, from which the row is written in order. */
 #include "db/select.h"
+#include "db/withdrawn.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/time.h"
 
 #define DAY_TEXT 19 /* {"day":"2026-11-29" */
 
@@ -14,6 +17,7 @@ struct day {
     char text[DAY_TEXT];
 };
 struct matrix {
+    const char *label; /* NULL: any */
     struct days days;
     struct day *day;         /* of the asked days */
     struct selection series; /* by row */
@@ -37,12 +41,36 @@ static int compare_rows(const void *a, const void *b)
     return x->id < y->id ? -1 : 1;
 }
 
-/* Adds the series' days: false when it has none of the asked ones. */
-static bool add_days(struct store *store, struct matrix *matrix, const struct series_row *series)
+/* Counts the series' runs of the label, which its days do not. 1 when it has some in the asked days, 0, -1. */
+static int add_labelled(struct store *store, struct matrix *matrix, const struct series_row *series, bool backed,
+                        struct rl_err *err)
+{
+    struct stmt stmt = stmt_start(store, STMT_LABEL_DATES);
+    int rc, any = 0;
+
+    stmt_text(&stmt, ":label", matrix->label);
+    stmt_int(&stmt, ":series", series->id);
+    stmt_int(&stmt, ":from", matrix->days.since * TREND_DAY_MS);
+    stmt_int(&stmt, ":before", matrix->days.until * TREND_DAY_MS);
+    while ((rc = stmt_step(&stmt, err, "counting a label's runs")) == 1) {
+        if (store_is_withdrawn(store, sqlite3_column_int64(stmt.handle, 1)))
+            continue;
+        matrix->day[rl_time_day(sqlite3_column_int64(stmt.handle, 0)) - matrix->days.since].runs[backed]++;
+        any = 1;
+    }
+    stmt_end(&stmt);
+    return rc < 0 ? -1 : any;
+}
+
+/* Adds the series' days: 0 when it has none of the asked ones, else 1; -1. */
+static int add_days(struct store *store, struct matrix *matrix, const struct series_row *series, struct rl_err *err)
 {
     bool backed = strcmp(store_series_word(store, series, SERIES_COUNTERS), "counter-backed") == 0;
-    uint32_t first = series_first_day(series, matrix->days.since), at = first;
+    uint32_t first, at;
 
+    if (matrix->label != NULL)
+        return add_labelled(store, matrix, series, backed, err);
+    first = at = series_first_day(series, matrix->days.since);
     for (; at < series->day_count && series->days[at].day < matrix->days.until; at++)
         matrix->day[series->days[at].day - matrix->days.since].runs[backed] += series->days[at].runs;
     return at > first;
@@ -121,8 +149,13 @@ static int put_rows(struct store *store, struct matrix *matrix, struct rl_buf *o
         const struct series_row *first = series->rows[i];
         bool any = false;
 
-        for (; i < series->count && same_row(first, series->rows[i]) == 0; i++)
-            any |= add_days(store, matrix, series->rows[i]);
+        for (; i < series->count && same_row(first, series->rows[i]) == 0; i++) {
+            int some = add_days(store, matrix, series->rows[i], err);
+
+            if (some < 0)
+                return -1;
+            any |= some > 0;
+        }
         if (!any)
             continue;
         rl_buf_puts(out, between);
@@ -162,7 +195,7 @@ int store_history_matrix(struct store *store, const struct store_matrix_query *q
 {
     const char *words[SERIES_WORDS] = {
         [SERIES_DEVICE] = query->device, [SERIES_SOURCE] = query->source, [SERIES_OUTCOME] = "ok"};
-    struct matrix matrix = {0};
+    struct matrix matrix = {.label = query->label};
     size_t length = out->len;
     int rc = -1;
 
@@ -179,13 +212,19 @@ int store_history_matrix(struct store *store, const struct store_matrix_query *q
     json_put_day(out, matrix.days.since);
     rl_buf_puts(out, ",\"until\":");
     json_put_day(out, matrix.days.until);
-    rl_buf_printf(out, ",\"source\":\"%s\",\"rows\":[", query->source != NULL ? query->source : "measured,imported");
+    rl_buf_printf(out, ",\"source\":\"%s\"", query->source != NULL ? query->source : "measured,imported");
+    if (query->label != NULL) {
+        rl_buf_puts(out, ",\"label\":");
+        json_put_text(out, query->label);
+    }
+    rl_buf_puts(out, ",\"rows\":[");
     rc = put_rows(store, &matrix, out, err);
     rl_buf_puts(out, "],\"excluded\":[");
     if (rc == 0)
         rc = json_put_excluded(store,
                                &(struct store_excluded_query){.device = query->device,
                                                               .source = query->source,
+                                                              .label = query->label,
                                                               .since_ms = matrix.days.since * TREND_DAY_MS,
                                                               .until_ms = matrix.days.until * TREND_DAY_MS},
                                out, err);

@@ -1,5 +1,5 @@
 /* Opening a database: the guard, the connection's settings, whose file it is, migrations, and checks of the whole. */
-#include "db/store_internal.h"
+#include "db/withdrawn.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -334,6 +334,7 @@ void store_close(struct store *store)
     if (store->lock_fd >= 0)
         close(store->lock_fd); /* the lock file stays: unlinking it would let two daemons lock two files */
     series_fini(&store->series);
+    store_forget_withdrawn(store);
     store_forget_device_names(store);
     free(store->path);
     free(store);
@@ -386,6 +387,9 @@ static int check_job_counts(struct store *store, struct rl_err *err)
     return rc;
 }
 
+/* of run_fact: not withdrawn */
+#define SHOWN "run_fact.run_id NOT IN (SELECT w.run_id FROM withdrawal AS w WHERE w.back_at_ms IS NULL)"
+
 int store_check_integrity(struct store *store, struct rl_err *err)
 {
     static const struct {
@@ -399,13 +403,14 @@ int store_check_integrity(struct store *store, struct rl_err *err)
         {"SELECT 1 FROM run LEFT JOIN run_fact AS f ON f.run_id = run.id "
          "WHERE (f.series_id, f.date_ms) IS NOT (run.series_id, run.date_ms)",
          "a run has no facts, or another's"},
-        {"SELECT 1 FROM (SELECT series_id, day, count(*) AS n FROM run_fact GROUP BY series_id, day) "
-         "LEFT JOIN series_day USING (series_id, day) WHERE runs IS NOT n",
+        {"SELECT 1 FROM (SELECT series_id, day, count(*) AS n FROM run_fact WHERE " SHOWN
+         " GROUP BY series_id, day) LEFT JOIN series_day USING (series_id, day) WHERE runs IS NOT n",
          "a day's runs were counted wrongly"},
-        {"SELECT 1 WHERE (SELECT coalesce(sum(runs), 0) FROM series_day) <> (SELECT count(*) FROM run_fact)",
+        {"SELECT 1 WHERE (SELECT coalesce(sum(runs), 0) FROM series_day) <> (SELECT count(*) FROM run_fact "
+         "WHERE " SHOWN ")",
          "a day without runs is counted"},
         {"SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM trend_stale) AND (SELECT coalesce(sum(runs), 0) FROM trend_day) <> "
-         "(SELECT count(*) FROM run_row JOIN run_fact USING (run_id) WHERE eligible = 1)",
+         "(SELECT count(*) FROM run_row JOIN run_fact USING (run_id) WHERE eligible = 1 AND " SHOWN ")",
          "a trend's runs were counted wrongly"},
     };
     sqlite3_stmt *stmt = NULL;

@@ -92,9 +92,10 @@ static int put_series(struct store *store, const struct rl_run *run, int64_t *re
     return 0;
 }
 
-static int put_run(struct store *store, int64_t series, int64_t job_id, const struct rl_run *run, int64_t *ret_id,
-                   struct rl_err *err)
+static int put_run(struct store *store, int64_t series, int64_t job_id, const struct store_run_new *new,
+                   int64_t *ret_id, struct rl_err *err)
 {
+    const struct rl_run *run = new->run;
     struct rl_buf why;
     struct stmt stmt;
     int rc;
@@ -117,6 +118,8 @@ static int put_run(struct store *store, int64_t series, int64_t job_id, const st
     stmt_real(&stmt, ":fp32_fma", ceiling_of(run, "fp32_fma"));
     stmt_real(&stmt, ":ridge", run->ridge_flop_per_byte);
     stmt_text(&stmt, ":why", why.len > 0 ? why.data : NULL);
+    stmt_text(&stmt, ":label", new->label);
+    stmt_text(&stmt, ":principal", new->principal);
     rc = stmt_run(&stmt, err, "storing a run");
     rl_buf_free(&why);
     if (rc == 0)
@@ -159,8 +162,8 @@ int store_insert_run(struct store *store, int64_t job_id, const struct store_run
 
     assert(!sqlite3_get_autocommit(store->db));
     if (ensure_device(store, new->run, err) < 0 || put_series(store, new->run, &series, err) < 0 ||
-        put_run(store, series, job_id, new->run, &id, err) < 0 ||
-        store_put_document(store, id, job_id, new->document, err) < 0)
+        put_run(store, series, job_id, new, &id, err) < 0 ||
+        store_put_document(store, id, job_id, new->label, new->document, err) < 0)
         return -1;
     for (size_t i = 0; i < new->sample_count; i++) {
         if (put_samples(store, id, &new->samples[i], err) < 0)
@@ -174,7 +177,7 @@ int store_insert_run(struct store *store, int64_t job_id, const struct store_run
 
 /* ---- reading ---- */
 
-static int check_run(struct store *store, int64_t id, struct rl_err *err)
+int store_check_run(struct store *store, int64_t id, struct rl_err *err)
 {
     struct stmt stmt = stmt_start(store, STMT_RUN_EXISTS);
     int rc;
@@ -220,7 +223,7 @@ static int put_samples_of(struct store *store, int64_t id, struct rl_buf *out, s
     bool first = true;
     int rc;
 
-    if (check_run(store, id, err) < 0)
+    if (store_check_run(store, id, err) < 0)
         return -1;
     rl_buf_puts(out, "{\"items\":[");
     stmt = stmt_start(store, STMT_SAMPLE_LIST);

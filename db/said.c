@@ -1,4 +1,5 @@
-/* What people say about runs: notes with accepted changes, and predictions with their scores. */
+/* What people say about runs: notes with accepted changes, and predictions as they are scored (predictions.c
+ * reads them). */
 #include "db/select.h"
 
 #include <jansson.h>
@@ -9,19 +10,6 @@
 #include "base/num.h"
 
 /* ---- notes ---- */
-
-static int run_exists(struct store *store, int64_t run_id, struct rl_err *err)
-{
-    struct stmt stmt = stmt_start(store, STMT_RUN_EXISTS);
-    int rc;
-
-    stmt_int(&stmt, ":id", run_id);
-    rc = stmt_step(&stmt, err, "looking up a run");
-    stmt_end(&stmt);
-    if (rc == 0)
-        return rl_fail(err, RL_E_RUN_NOT_FOUND, NULL, "there is no run %lld", (long long)run_id);
-    return rc < 0 ? -1 : 0;
-}
 
 static int note_version(struct store *store, int64_t run_id, int64_t *ret, struct rl_err *err)
 {
@@ -115,7 +103,7 @@ static int put_note(struct store *store, const struct store_note_new *note, int6
     struct stmt stmt;
     int64_t version = 0;
 
-    if (run_exists(store, note->run_id, err) < 0 || note_version(store, note->run_id, &version, err) < 0)
+    if (store_check_run(store, note->run_id, err) < 0 || note_version(store, note->run_id, &version, err) < 0)
         return -1;
     if (note->if_version >= 0 && note->if_version != version)
         return rl_fail(err, RL_E_CONFLICT, NULL, "the note of run %lld has version %lld, not %lld",
@@ -170,7 +158,7 @@ int store_note_json(struct store *store, int64_t run_id, struct rl_buf *out, int
     struct stmt stmt;
     int rc;
 
-    if (run_exists(store, run_id, err) < 0)
+    if (store_check_run(store, run_id, err) < 0)
         return -1;
     rl_buf_printf(out, "{\"run\":\"%lld\"", (long long)run_id);
     stmt = stmt_start(store, STMT_NOTE_GET);
@@ -305,89 +293,4 @@ int store_take_said(struct store *store, int64_t job_id, int64_t run_id, const s
     json_decref(spec);
     free(principal);
     return rc;
-}
-
-struct miss {
-    char *kernel;
-    double distance;
-};
-struct tally {
-    int predicted, scored, right;
-    struct miss worst[2]; /* the worst first */
-};
-
-static int note_miss(struct tally *tally, const char *kernel, double dram_per_ask, struct rl_err *err)
-{
-    struct miss miss = {.distance = fabs(log(dram_per_ask))};
-
-    if (tally->worst[1].kernel != NULL && miss.distance <= tally->worst[1].distance)
-        return 0;
-    miss.kernel = strdup(kernel);
-    if (miss.kernel == NULL)
-        return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for predictions");
-    free(tally->worst[1].kernel);
-    if (tally->worst[0].kernel == NULL || miss.distance > tally->worst[0].distance) {
-        tally->worst[1] = tally->worst[0];
-        tally->worst[0] = miss;
-    } else {
-        tally->worst[1] = miss;
-    }
-    return 0;
-}
-
-/* The columns of PREDICTION_LIST. */
-static int put_prediction(struct rl_buf *out, struct stmt *stmt, struct tally *tally, struct rl_err *err)
-{
-    const char *kernel = (const char *)sqlite3_column_text(stmt->handle, 0);
-    const char *said = (const char *)sqlite3_column_text(stmt->handle, 1);
-    const char *found = (const char *)sqlite3_column_text(stmt->handle, 4);
-    double ratio = sqlite3_column_double(stmt->handle, 3);
-    bool right = found != NULL && strcmp(said, found) == 0;
-
-    rl_buf_puts(out, tally->predicted++ > 0 ? ",{\"kernel\":" : "{\"kernel\":");
-    json_put_text(out, kernel);
-    rl_buf_printf(out, ",\"state\":\"%s\",\"said\":\"%s\",\"found\":", sqlite3_column_text(stmt->handle, 2), said);
-    if (found == NULL) {
-        rl_buf_puts(out, "null,\"dram_per_ask\":null,\"right\":null,\"why\":{\"found\":");
-        json_put_text(out, (const char *)sqlite3_column_text(stmt->handle, 5));
-        rl_buf_puts(out, ",\"dram_per_ask\":");
-        json_put_text(out, (const char *)sqlite3_column_text(stmt->handle, 5));
-        rl_buf_puts(out, ",\"right\":\"nothing was found to compare with\"}}");
-        return 0;
-    }
-    rl_buf_printf(out, "\"%s\",\"dram_per_ask\":", found);
-    json_put_real(out, ratio, 17);
-    rl_buf_printf(out, ",\"right\":%s,\"why\":{}}", right ? "true" : "false");
-    tally->scored++;
-    tally->right += right;
-    return right ? 0 : note_miss(tally, kernel, ratio, err);
-}
-
-int store_predictions_json(struct store *store, int64_t run_id, struct rl_buf *out, struct rl_err *err)
-{
-    struct tally tally = {0};
-    size_t length = out->len;
-    struct stmt stmt;
-    int rc;
-
-    if (run_exists(store, run_id, err) < 0)
-        return -1;
-    rl_buf_printf(out, "{\"run\":\"%lld\",\"items\":[", (long long)run_id);
-    stmt = stmt_start(store, STMT_PREDICTION_LIST);
-    stmt_int(&stmt, ":id", run_id);
-    while ((rc = stmt_step(&stmt, err, "reading predictions")) == 1) {
-        if ((rc = put_prediction(out, &stmt, &tally, err)) < 0)
-            break;
-    }
-    stmt_end(&stmt);
-    rl_buf_printf(out, "],\"predicted\":%d,\"scored\":%d,\"right\":%d,\"most_wrong\":[", tally.predicted, tally.scored,
-                  tally.right);
-    for (int i = 0; i < 2 && tally.worst[i].kernel != NULL; i++) {
-        rl_buf_puts(out, i > 0 ? "," : "");
-        json_put_text(out, tally.worst[i].kernel);
-    }
-    rl_buf_puts(out, "]}");
-    free(tally.worst[0].kernel);
-    free(tally.worst[1].kernel);
-    return store_finish_text(out, length, rc, err);
 }

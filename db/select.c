@@ -68,6 +68,21 @@ void store_selection_fini(struct selection *selection)
     *selection = (struct selection){0};
 }
 
+static int by_id(const void *a, const void *b)
+{
+    int64_t id = *(const int64_t *)a, other = (*(const struct series_row *const *)b)->id;
+
+    return id < other ? -1 : id > other;
+}
+
+const struct series_row *store_selection_find(const struct selection *selection, int64_t id)
+{
+    const struct series_row **found =
+        selection->count == 0 ? NULL : bsearch(&id, selection->rows, selection->count, sizeof *selection->rows, by_id);
+
+    return found != NULL ? *found : NULL;
+}
+
 const char *store_series_word(const struct store *store, const struct series_row *row, int word)
 {
     return store->series.words.texts[row->words[word]];

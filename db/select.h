@@ -24,6 +24,7 @@ struct selection {
 int store_select(struct store *store, const char *const words[SERIES_WORDS], int64_t from_ms, int64_t before_ms,
                  struct selection *ret, struct rl_err *err);
 void store_selection_fini(struct selection *selection);
+const struct series_row *store_selection_find(const struct selection *selection, int64_t id); /* NULL: not selected */
 const char *store_series_word(const struct store *store, const struct series_row *row, int word);
 
 struct days { /* UTC days since 1970: [since, until) */

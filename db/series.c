@@ -12,6 +12,7 @@
 
 #include "base/time.h"
 #include "db/series.h"
+#include "db/withdrawn.h"
 
 /* ---- words: each text once, compared by number ---- */
 
@@ -222,6 +223,8 @@ int store_load_series(struct store *store, struct rl_err *err)
     stmt_end(&stmt);
     if (rc == 0)
         rc = load_days(store, err);
+    if (rc == 0)
+        rc = store_load_withdrawn(store, err);
     store->series_stale = rc != 0;
     return rc;
 }

@@ -68,7 +68,8 @@ int job_state_from_name(const char *name, enum job_state *ret);
 struct store_job_new {
     const char *principal; /* "uid:1000", "token:3", "anonymous" */
     const char *device;    /* resolved device id; one that store_put_device never saw: RL_E_NOT_FOUND */
-    const char *spec;      /* canonical JSON of the job with every default filled in */
+    const char *spec;      /* canonical JSON of the job with every default filled in; its "label" is the job's and its
+                            * run's */
     bool retry_on_interrupt;
     const char *idempotency_key; /* NULL when none */
     const char *body_sha256;     /* 64 hex; NULL when no key */
@@ -96,9 +97,15 @@ void store_job_fini(struct store_job *job);
 /* Oldest queued job of a device; RL_E_NOT_FOUND when none. */
 int store_job_next(struct store *store, const char *device, struct store_job *ret, struct rl_err *err);
 int64_t store_job_count(struct store *store, enum job_state state); /* from memory; -1 for no state */
-/* Newest first by id; calls each(), which may use the store; state -1 for all; before_id 0 for the start. *ret_more
- * says whether older ones are left. each() returning other than 0 ends the list: -1, with err as each() left it. */
-int store_job_list(struct store *store, int state, int64_t before_id, int limit,
+struct store_job_filter {
+    int state;         /* enum job_state; -1: all */
+    const char *label; /* NULL: any and none */
+    int64_t before_id; /* 0: from the newest */
+    int limit;
+};
+/* Newest first by id; calls each(), which may use the store. *ret_more says whether older ones are left. each()
+ * returning other than 0 ends the list: -1, with err as each() left it. */
+int store_job_list(struct store *store, const struct store_job_filter *filter,
                    int (*each)(void *arg, const struct store_job *job), void *arg, bool *ret_more, struct rl_err *err);
 
 /* The one function that changes a job's state. A step that the table in jobs.c does not have is RL_E_INTERNAL;
@@ -124,8 +131,8 @@ struct store_document {
     size_t bytes;            /* of its text */
     uint32_t check;          /* Adler-32 of its text (RFC 1950) */
 };
-/* text: the whole run as compact JSON, without id and job, which the store adds as its first members. It is not kept.
- * Touches its arguments alone: any thread may call it. RL_E_INTERNAL when text is no such object or no UTF-8,
+/* text: the whole run as compact JSON, without id, job and label, which the store adds as its first members. It is not
+ * kept. Touches its arguments alone: any thread may call it. RL_E_INTERNAL when text is no such object or no UTF-8,
  * RL_E_TOO_LARGE over STORE_DOCUMENT_MAX_BYTES, RL_E_NO_MEMORY. Free with store_document_fini. */
 int store_document_make(const char *text, struct store_document *ret, struct rl_err *err);
 void store_document_fini(struct store_document *document); /* accepts a zeroed one */
@@ -135,6 +142,8 @@ struct store_run_new {
     const struct store_document *document;
     const struct store_samples *samples;
     size_t sample_count;
+    /* Of imports; a job's run has its job's. NULL: none; no principal: not known. */
+    const char *label, *principal;
 };
 struct store_samples {
     const char *unit;
@@ -160,16 +169,19 @@ struct store_run_filter { /* NULL or 0 members do not filter; counters: "counter
      * counters or outcome is RL_E_BAD_FIELD; an unknown device, driver, cuda or suite gives an empty list. driver and
      * cuda may be "": runs whose version is not known. source may be "measured,imported": what history is about. */
     const char *device, *driver, *cuda, *suite, *sizes, *source, *counters, *outcome;
+    const char *label;          /* an unknown one gives an empty list */
+    const char *withdrawn;      /* NULL or "false": without the withdrawn ones; "true": these alone; "any" */
     int64_t since_ms, until_ms; /* inclusive, exclusive; 0: none */
     const char *cursor;         /* opaque text of an earlier answer; bound to the filter: else RL_E_BAD_CURSOR */
     int limit;
 };
 /* {"items":[summary…],"next":cursor|null}, newest first by (date, id). A summary: id, job, date, device{id,name},
- * driver, cuda, suite, sizes, source, outcome, counters, recorded_at, dram_copy_byte_per_s, fp32_fma_flop_per_s,
- * ridge_flop_per_byte, why{}: the reason of each member that is null. date is the run's finished_at; the two ceilings
- * are the warm ones. */
+ * driver, cuda, suite, sizes, source, outcome, counters, label, withdrawn, recorded_at, dram_copy_byte_per_s,
+ * fp32_fma_flop_per_s, ridge_flop_per_byte, why{}: the reason of each member that is null; of a withdrawn one also
+ * withdrawal{reason,principal,at}. date is the run's finished_at; the two ceilings are the warm ones. */
 int store_run_list(struct store *store, const struct store_run_filter *filter, struct rl_buf *out, struct rl_err *err);
-/* The bytes as stored: {"id":"7","job":"9",…}; an import: job null, with its reason in why. RL_E_RUN_NOT_FOUND. */
+/* The bytes as stored: {"id":"7","job":"9",…}, then "label" if the run has one; an import: job null, with its reason in
+ * why. RL_E_RUN_NOT_FOUND. */
 int store_run_document(struct store *store, int64_t id, struct rl_buf *out, struct rl_err *err);
 /* Such bytes as a struct, *ret the caller's: touches no store, so that any thread may call it. RL_E_STORE_CORRUPT;
  * RL_E_NO_MEMORY. 1.4 MB take some 50 ms (2026-11-29). */

@@ -42,6 +42,13 @@ struct store_scan {          /* when a list scans before it merges (list.c) */
     int64_t rows_per_series; /* rows scanned in the time that one series takes to be looked into */
     int64_t rows_max;
 };
+struct withdrawn_run { /* a run that is withdrawn now */
+    int64_t run_id, series_id, date_ms;
+};
+struct withdrawn_set {
+    struct withdrawn_run *runs; /* by run_id */
+    size_t count;
+};
 #define STORE_SCAN_DEFAULT ((struct store_scan){.from_series = 64, .rows_per_series = 4, .rows_max = 12000})
 
 struct store {
@@ -52,8 +59,9 @@ struct store {
     int version;
     int64_t job_counts[JOB_STATE_COUNT]; /* as committed: this process is the only writer */
     char cursor_salt[33];
-    struct series_cache series; /* as committed */
-    bool series_stale;          /* memory ran out: to be read anew */
+    struct series_cache series;     /* as committed */
+    struct withdrawn_set withdrawn; /* as committed; read with the series */
+    bool series_stale;              /* memory ran out, or runs went: both to be read anew */
     struct store_scan scan;
     char **device_names; /* by the number of the device's word in the series; NULL: not read yet */
     size_t device_name_count;
@@ -138,9 +146,10 @@ int store_unpack(const void *data, size_t size, int64_t bytes, struct rl_buf *ou
 int store_add_functions(struct store *store, struct rl_err *err); /* deflated(X), inflated(X, BYTES): for migrations */
 
 /* ---- document.c ---- */
-/* Inside a transaction: writes the document with "id" and "job" (0: null) as its first members. */
-int store_put_document(struct store *store, int64_t id, int64_t job_id, const struct store_document *document,
-                       struct rl_err *err);
+/* Inside a transaction: writes the document with "id", "job" (0: null) and, unless it is NULL, "label" as its first
+ * members. */
+int store_put_document(struct store *store, int64_t id, int64_t job_id, const char *label,
+                       const struct store_document *document, struct rl_err *err);
 
 /* ---- by subject ---- */
 int store_write_device(struct store *store, const struct store_device *device,
@@ -165,6 +174,8 @@ int store_mend_trends(struct store *store, struct rl_err *err);
 /* Inside a transaction. job_id 0: none. */
 int store_insert_run(struct store *store, int64_t job_id, const struct store_run_new *run, int64_t *ret_id,
                      struct rl_err *err);
+/* RL_E_RUN_NOT_FOUND */
+int store_check_run(struct store *store, int64_t id, struct rl_err *err);
 struct place { /* of a run in lists: newest first by date, then id */
     int64_t date_ms, id;
 };
@@ -182,6 +193,8 @@ int store_filter_start(struct store *store, const struct store_run_filter *filte
 /* The next runs of a checked filter. Its cursor and limit are not looked at. */
 int store_find_places(struct store *store, const struct store_run_filter *filter, struct place before,
                       struct place *places, int want, int *ret_count, struct rl_err *err);
+/* Whether the run has this label: 1, 0, -1 (labels.c). */
+int store_has_label(struct store *store, int64_t run_id, const char *label, struct rl_err *err);
 /* Appends the summary of a run that exists; the series have to be loaded. */
 int store_put_summary(struct store *store, int64_t run_id, struct rl_buf *out, struct rl_err *err);
 

@@ -1,5 +1,6 @@
 /* A run as lists show it. */
 #include "db/select.h"
+#include "db/withdrawn.h"
 
 #include <string.h>
 
@@ -43,11 +44,28 @@ static void put_series(struct store *store, struct rl_buf *out, const struct ser
     put_word(store, out, ",\"counters\":", series, SERIES_COUNTERS);
 }
 
+#define NO_LABEL "\"label\":\"none was given\""
+
+/* why: the stored reasons, an object that is not empty, or NULL. */
+static void put_why(struct rl_buf *out, const char *why, bool has_label)
+{
+    rl_buf_puts(out, ",\"why\":");
+    if (has_label) {
+        rl_buf_puts(out, why != NULL ? why : "{}");
+        return;
+    }
+    rl_buf_puts(out, "{" NO_LABEL);
+    rl_buf_puts(out, why != NULL ? "," : "}");
+    rl_buf_puts(out, why != NULL ? why + 1 : ""); /* behind its opening brace */
+}
+
 /* The columns of RUN_SUMMARY. */
 static int put_summary(struct store *store, struct rl_buf *out, int64_t id, struct stmt *stmt, struct rl_err *err)
 {
     const struct series_row *series = series_by_id(&store->series, sqlite3_column_int64(stmt->handle, 7));
     const char *why = (const char *)sqlite3_column_text(stmt->handle, 6), *name;
+    const char *label = (const char *)sqlite3_column_text(stmt->handle, 8);
+    bool withdrawn = store_is_withdrawn(store, id);
 
     if (series == NULL)
         return rl_fail(err, RL_E_STORE_CORRUPT, "database", "the series of run %lld is not there", (long long)id);
@@ -65,6 +83,10 @@ static int put_summary(struct store *store, struct rl_buf *out, int64_t id, stru
     rl_buf_puts(out, ",\"date\":");
     json_put_time(out, sqlite3_column_int64(stmt->handle, 1));
     put_series(store, out, series, name);
+    put_member(out, ",\"label\":", label);
+    rl_buf_puts(out, withdrawn ? ",\"withdrawn\":true" : ",\"withdrawn\":false");
+    if (withdrawn && store_put_withdrawal(store, id, out, err) < 0)
+        return -1;
     rl_buf_puts(out, ",\"recorded_at\":");
     if (sqlite3_column_type(stmt->handle, 2) == SQLITE_NULL)
         rl_buf_puts(out, "null");
@@ -73,8 +95,7 @@ static int put_summary(struct store *store, struct rl_buf *out, int64_t id, stru
     put_real(out, ",\"dram_copy_byte_per_s\":", stmt, 3);
     put_real(out, ",\"fp32_fma_flop_per_s\":", stmt, 4);
     put_real(out, ",\"ridge_flop_per_byte\":", stmt, 5);
-    rl_buf_puts(out, ",\"why\":");
-    rl_buf_puts(out, why != NULL ? why : "{}");
+    put_why(out, why, label != NULL);
     rl_buf_puts(out, "}");
     return 0;
 }

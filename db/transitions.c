@@ -12,8 +12,14 @@ struct facts { /* of the stored job, before the step */
     bool retry_on_interrupt, cancel_requested, started;
     int attempt;
     int64_t started_at_ms;
-    char *device;
+    char *device, *label; /* label NULL: none */
 };
+
+static void facts_fini(struct facts *facts)
+{
+    free(facts->device);
+    free(facts->label);
+}
 
 static int read_facts(struct store *store, int64_t id, struct facts *ret, struct rl_err *err)
 {
@@ -35,7 +41,9 @@ static int read_facts(struct store *store, int64_t id, struct facts *ret, struct
         facts.cancel_requested = sqlite3_column_int(stmt.handle, 4) != 0;
         facts.started = sqlite3_column_type(stmt.handle, 5) != SQLITE_NULL;
         facts.started_at_ms = sqlite3_column_int64(stmt.handle, 5);
-        if (facts.device == NULL || name == NULL)
+        bool has_label = sqlite3_column_type(stmt.handle, 6) != SQLITE_NULL;
+        facts.label = has_label ? stmt_column_dup(&stmt, 6) : NULL;
+        if (facts.device == NULL || name == NULL || (has_label && facts.label == NULL))
             rc = rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a job");
         else if (job_state_from_name(name, &facts.state) < 0)
             rc = rl_fail(err, RL_E_STORE_CORRUPT, "database", "job %lld has the unknown state \"%s\"", (long long)id,
@@ -43,7 +51,7 @@ static int read_facts(struct store *store, int64_t id, struct facts *ret, struct
     }
     stmt_end(&stmt);
     if (rc < 0)
-        free(facts.device);
+        facts_fini(&facts);
     else
         *ret = facts;
     return rc;
@@ -142,22 +150,28 @@ static int put_transcript(struct store *store, int64_t id, const char *text, str
 /* Inside a transaction; the caller moves job_counts once it is committed. */
 static int step_job(struct store *store, const struct store_transition *t, int64_t *ret_run_id, struct rl_err *err)
 {
+    struct store_run_new run;
     struct facts facts;
     int64_t run_id = 0;
     int rc;
 
     if (read_facts(store, t->id, &facts, err) < 0)
         return -1;
+    if (t->run != NULL) {
+        run = *t->run;
+        run.label = facts.label;
+        run.principal = NULL;
+    }
     rc = check_step(t, &facts, err);
     if (rc == 0)
         rc = move(store, t, &facts, err);
     if (rc == 0 && t->transcript != NULL)
         rc = put_transcript(store, t->id, t->transcript, err);
     if (rc == 0 && t->run != NULL)
-        rc = store_insert_run(store, t->id, t->run, &run_id, err);
+        rc = store_insert_run(store, t->id, &run, &run_id, err);
     if (rc == 0 && t->run != NULL)
         rc = store_take_said(store, t->id, run_id, t->run->run, t->now_ms, err);
-    free(facts.device);
+    facts_fini(&facts);
     if (rc == 0)
         *ret_run_id = run_id;
     return rc;
@@ -193,7 +207,7 @@ int store_job_request_cancel(struct store *store, int64_t id, struct rl_err *err
         if (facts.state != JOB_RUNNING)
             rc = rl_fail(err, RL_E_CONFLICT, NULL, "job %lld is %s, not running", (long long)id,
                          job_state_name(facts.state));
-        free(facts.device);
+        facts_fini(&facts);
     }
     if (rc == 0) {
         stmt = stmt_start(store, STMT_JOB_CANCEL);

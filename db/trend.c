@@ -2,11 +2,13 @@
  */
 #include "db/baseline.h"
 #include "db/trend_points.h"
+#include "db/withdrawn.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/time.h"
 #include "record/quantile.h"
 
 #define WARM_UP_DAYS 90                 /* before the first point, at most: where its baseline comes from */
@@ -41,6 +43,7 @@ struct trend {
     int64_t from; /* the first day that is read */
     struct selection series;
     struct piece *pieces;
+    int64_t labelled; /* runs read of a label */
     size_t piece_count, piece_capacity;
     struct sample *samples;
     size_t sample_count, sample_capacity;
@@ -64,6 +67,27 @@ static double metric_of(const struct trend *trend, const struct trend_entry *ent
     }
 }
 
+/* With room for its samples, which are to be added next. */
+static int add_piece(struct trend *trend, const struct piece *piece, struct rl_err *err)
+{
+    if (trend_grow((void **)&trend->pieces, &trend->piece_capacity, trend->piece_count + 1, sizeof *piece, err) < 0 ||
+        trend_grow((void **)&trend->samples, &trend->sample_capacity, trend->sample_count + piece->count,
+                   sizeof *trend->samples, err) < 0)
+        return -1;
+    trend->pieces[trend->piece_count++] = *piece;
+    return 0;
+}
+
+static void add_sample(struct trend *trend, const struct trend_entry *entry, int64_t day, uint64_t versions,
+                       int64_t unkept)
+{
+    trend->samples[trend->sample_count++] =
+        (struct sample){.place = {day * TREND_DAY_MS + entry->ms_of_day, entry->run_id},
+                        .value = metric_of(trend, entry),
+                        .versions = versions,
+                        .unkept = (uint32_t)unkept};
+}
+
 /* The columns of TREND_RANGE. */
 static int take_piece(struct trend *trend, struct stmt *stmt, uint64_t versions, struct rl_err *err)
 {
@@ -75,21 +99,15 @@ static int take_piece(struct trend *trend, struct stmt *stmt, uint64_t versions,
                           .first = trend->sample_count,
                           .count = count};
 
-    if (trend_grow((void **)&trend->pieces, &trend->piece_capacity, trend->piece_count + 1, sizeof piece, err) < 0 ||
-        trend_grow((void **)&trend->samples, &trend->sample_capacity, trend->sample_count + count,
-                   sizeof *trend->samples, err) < 0)
+    if (add_piece(trend, &piece, err) < 0)
         return -1;
     for (size_t i = 0; i < count; i++) {
         struct trend_entry entry;
 
         trend_entry_decode(blob + i * TREND_ENTRY_BYTES, &entry);
-        trend->samples[trend->sample_count++] =
-            (struct sample){.place = {piece.day * TREND_DAY_MS + entry.ms_of_day, entry.run_id},
-                            .value = metric_of(trend, &entry),
-                            .versions = versions,
-                            .unkept = i == 0 ? (uint32_t)(sqlite3_column_int64(stmt->handle, 1) - (int64_t)count) : 0};
+        add_sample(trend, &entry, piece.day, versions,
+                   i == 0 ? sqlite3_column_int64(stmt->handle, 1) - (int64_t)count : 0);
     }
-    trend->pieces[trend->piece_count++] = piece;
     return 0;
 }
 
@@ -110,6 +128,83 @@ static int read_series(struct store *store, struct trend *trend, const struct se
     }
     stmt_end(&stmt);
     return rc;
+}
+
+/* ---- of a label, whose days nothing keeps: made of its runs, as trend_day's lines are ---- */
+
+/* A day of one work that is whole; its place and count are filled in. */
+static int take_day(struct trend *trend, const struct trend_day *day, struct piece piece, uint64_t versions,
+                    struct rl_err *err)
+{
+    piece.first = trend->sample_count;
+    piece.count = (size_t)day->count;
+    if (day->count == 0)
+        return 0;
+    if (add_piece(trend, &piece, err) < 0)
+        return -1;
+    for (int i = 0; i < day->count; i++)
+        add_sample(trend, &day->entries[i], piece.day, versions, i == 0 ? day->runs - day->count : 0);
+    return 0;
+}
+
+static bool same_day(const struct piece *a, const struct piece *b)
+{
+    return a->day == b->day && a->work_id == b->work_id && a->profiler_time == b->profiler_time;
+}
+
+static double real_at(const struct stmt *stmt, int column)
+{
+    return sqlite3_column_type(stmt->handle, column) == SQLITE_NULL ? NAN : sqlite3_column_double(stmt->handle, column);
+}
+
+/* The columns of TREND_LABELLED. */
+static struct trend_entry entry_of(const struct trend *trend, const struct stmt *stmt, int64_t day)
+{
+    return (struct trend_entry){.ms_of_day = (uint32_t)(sqlite3_column_int64(stmt->handle, 0) - day * TREND_DAY_MS),
+                                .run_id = sqlite3_column_int64(stmt->handle, 1),
+                                .value = real_at(stmt, trend->ceiling ? 3 : 2),
+                                .dram_bytes = real_at(stmt, trend->ceiling ? 4 : 5),
+                                .dram_per_ask = real_at(stmt, 6),
+                                .percent_of_ceiling = real_at(stmt, 7)};
+}
+
+static int read_labelled(struct store *store, struct trend *trend, const struct series_row *series, struct rl_err *err)
+{
+    struct stmt stmt = stmt_start(store, STMT_TREND_LABELLED);
+    struct trend_day day = {0};
+    struct piece piece = {.day = INT64_MIN};
+    int rc;
+
+    stmt_text(&stmt, ":label", trend->query->label);
+    stmt_int(&stmt, ":series", series->id);
+    stmt_int(&stmt, ":method", trend->method_version);
+    stmt_int(&stmt, ":unit", trend->unit_id);
+    stmt_text(&stmt, ":state", rl_state_name(trend->state));
+    stmt_int(&stmt, ":from", trend->from * TREND_DAY_MS);
+    stmt_int(&stmt, ":before", trend->days.until * TREND_DAY_MS);
+    while ((rc = stmt_step(&stmt, err, "reading a label's trend")) == 1) {
+        const struct piece next = {.day = sqlite3_column_int64(stmt.handle, 8),
+                                   .work_id = sqlite3_column_int64(stmt.handle, 9),
+                                   .profiler_time = sqlite3_column_int(stmt.handle, 10) != 0};
+        struct trend_entry entry = entry_of(trend, &stmt, next.day);
+        bool another = !same_day(&next, &piece);
+
+        if (store_is_withdrawn(store, entry.run_id))
+            continue;
+        if (++trend->labelled > STORE_TREND_LABEL_RUNS)
+            rc = rl_fail(err, RL_E_TOO_LARGE, "label",
+                         "more than %d runs of this label are in these days: ask for fewer", STORE_TREND_LABEL_RUNS);
+        else if (another)
+            rc = take_day(trend, &day, piece, versions_of(series), err);
+        if (rc < 0)
+            break;
+        if (another)
+            day = (struct trend_day){0};
+        piece = next;
+        trend_day_add(&day, &entry);
+    }
+    stmt_end(&stmt);
+    return rc < 0 ? -1 : take_day(trend, &day, piece, versions_of(series), err);
 }
 
 static int compare_pieces(const void *a, const void *b)
@@ -159,9 +254,11 @@ static int64_t warm_up_from(const struct trend *trend)
 
 static int read_trend(struct store *store, struct trend *trend, struct rl_err *err)
 {
-    trend->from = warm_up_from(trend);
+    bool labelled = trend->query->label != NULL;
+
+    trend->from = labelled ? trend->days.since - WARM_UP_DAYS : warm_up_from(trend);
     for (size_t i = 0; i < trend->series.count; i++) {
-        if (read_series(store, trend, trend->series.rows[i], err) < 0)
+        if ((labelled ? read_labelled : read_series)(store, trend, trend->series.rows[i], err) < 0)
             return -1;
     }
     if (trend->piece_count > 0)
@@ -264,8 +361,12 @@ static int put_head(struct store *store, const struct trend *trend, struct rl_bu
     json_put_text(out, trend->suite);
     rl_buf_puts(out, ",\"sizes\":");
     json_put_text(out, trend->sizes);
-    rl_buf_printf(out, ",\"source\":\"%s\",\"method_version\":%lld,\"since\":",
-                  query->source != NULL ? query->source : "measured,imported", (long long)trend->method_version);
+    rl_buf_printf(out, ",\"source\":\"%s\"", query->source != NULL ? query->source : "measured,imported");
+    if (query->label != NULL) {
+        rl_buf_puts(out, ",\"label\":");
+        json_put_text(out, query->label);
+    }
+    rl_buf_printf(out, ",\"method_version\":%lld,\"since\":", (long long)trend->method_version);
     json_put_day(out, trend->days.since);
     rl_buf_puts(out, ",\"until\":");
     json_put_day(out, trend->days.until);
@@ -285,6 +386,7 @@ static int put_excluded(struct store *store, const struct trend *trend, struct r
                                             .suite = trend->suite,
                                             .sizes = trend->sizes,
                                             .source = query->source,
+                                            .label = query->label,
                                             .since_ms = trend->days.since * TREND_DAY_MS,
                                             .until_ms = trend->days.until * TREND_DAY_MS,
                                             .method_version = trend->method_version};

@@ -5,9 +5,9 @@
  * independent. Formulas and their sources: compare_stats.h; the rules are stated here.
  *
  * SIDES. At most COMPARE_RUNS_MAX runs each. Runs that a query gave (`named` false) have to be of outcome ok, not
- * shared, not throttled, not driver_changed, and like the side's newest run in every field of identity; others are left
- * out and listed with the reason. Runs that somebody named are judged whatever their flags, with a warning; only a
- * refused one is not, since its results are wrong.
+ * withdrawn, not shared, not throttled, not driver_changed, and like the side's newest run in every field of identity;
+ * others are left out and listed with the reason. Runs that somebody named are judged whatever their flags, with a
+ * warning; only a refused one is not, since its results are wrong.
  *
  * ROWS. A row that mixes the states (RL_MIXED) is never judged, and a time that was derived from bytes (time_derived)
  * is none. Bytes of single launches (single_launch) are not held against those of a loop, nor bytes that are a rate
@@ -135,6 +135,7 @@ struct compare_run {
     enum rl_source source;
     enum rl_outcome outcome;
     bool shared, throttled, driver_changed; /* the run's flags */
+    bool withdrawn;
     struct rl_flag3 ecc;
     struct rl_text mig;
     struct rl_real power_limit_w;
@@ -153,7 +154,7 @@ struct compare_excluded { /* runs of a side's driver that the question's filters
     const char *sentence;
 };
 struct compare_side {
-    const char *label; /* as asked: "run:7", "driver:580.159.04" */
+    const char *label; /* as asked: "run:7", "driver:580.159.04", "label:v2" */
     bool named;        /* runs were named one by one */
     const struct compare_run *runs;
     size_t run_count; /* any number in any order: the newest are taken */

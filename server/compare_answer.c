@@ -41,10 +41,41 @@ static struct store_side side_of(const struct compare_question *question, const 
         side.runs = asked->runs;
         side.run_count = asked->run_count;
     } else {
-        side.driver = asked->driver;
+        side.driver = asked->driver[0] ? asked->driver : NULL;
+        side.label = asked->run_label[0] ? asked->run_label : NULL;
         side.cuda = asked->cuda[0] ? asked->cuda : NULL;
     }
     return side;
+}
+
+/* What the query does not name and all runs of the label have in common. Where they differ it has to be named: taking
+ * one of them would compare half of what was asked for. */
+static int complete_by_label(struct store *store, struct common *common, const char *name, const char *label,
+                             struct rl_err *err)
+{
+    struct store_label_common has;
+    if (store_label_find(store, label, common->source, &has, err))
+        return -1;
+    const struct {
+        const char **member, *name, *value;
+        size_t count;
+    } members[] = {{&common->device, "device", has.device, has.devices},
+                   {&common->suite, "suite", has.suite, has.suites},
+                   {&common->sizes, "sizes", has.sizes, has.size_names}};
+    if (has.devices == 0 && !common->device)
+        return rl_fail(err, RL_E_NOT_FOUND, name,
+                       "no run that counts has the label \"%s\"; replayed runs count only with source=replayed or any",
+                       label);
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+        if (*members[i].member || members[i].count == 0)
+            continue;
+        if (members[i].count > 1)
+            return rl_fail(err, RL_E_BAD_FIELD, members[i].name,
+                           "%s is missing: the runs with the label \"%s\" differ in it, so it has to be named",
+                           members[i].name, label);
+        *members[i].member = members[i].value;
+    }
+    return 0;
 }
 
 /* A driver's runs are those of the device, suite and sizes that the query names, else of the runs on the other side. */
@@ -87,6 +118,9 @@ static int load_sides(struct comparison *c, struct common common, struct rl_err 
             return -1;
         named = &c->sides[i];
     }
+    for (int i = 0; i < 2 && !named; i++)
+        if (asked[i].run_label[0] && complete_by_label(c->store, &common, i ? "head" : "base", asked[i].run_label, err))
+            return -1;
     for (int i = 0; i < 2; i++)
         if (asked[i].run_count == 0 && (complete(&common, named, err) || load_side(c, &common, i, err)))
             return -1;

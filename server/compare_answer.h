@@ -4,6 +4,7 @@
 #ifndef SERVER_COMPARE_ANSWER_H
 #define SERVER_COMPARE_ANSWER_H
 
+#include "base/said.h"
 #include "server/compare.h"
 #include "server/limits.h"
 #include "server/routes.h"
@@ -12,11 +13,12 @@
     (LIMIT_URL_BYTES + 8u * 1024u) /* a question with its texts, which came in an address                              \
                                     */
 
-struct compare_asked { /* one side: runs, or else a driver */
-    const char *label; /* as asked */
+struct compare_asked { /* one side: runs, or else a driver, a label or both */
+    const char *label; /* the side as asked */
     int64_t runs[COMPARE_RUNS_MAX];
     size_t run_count;
     char driver[LIMIT_DRIVER_CHARACTERS + 1], cuda[LIMIT_CUDA_CHARACTERS + 1]; /* "": not asked for */
+    char run_label[RL_LABEL_BYTES + 1];                                        /* likewise */
 };
 struct compare_question {
     struct compare_asked sides[2];               /* base, head */

@@ -121,6 +121,7 @@ static int put_run(const struct store_draw *draw, struct rl_arena *arena, struct
         .outcome = outcome_of(draw->outcome),
         .shared = (draw->flags & STORE_RUN_SHARED) != 0,
         .throttled = (draw->flags & STORE_RUN_THROTTLED) != 0,
+        .withdrawn = draw->withdrawn,
         .driver_changed = (draw->flags & STORE_RUN_DRIVER_CHANGED) != 0,
         .ecc = {draw->ecc == 1, draw->ecc < 0 ? not_there : NULL},
         .mig = text_of(draw->mig),
@@ -142,6 +143,7 @@ static int put_excluded(struct store *store, const struct store_side *asked, str
                                          .suite = asked->suite ? asked->suite : "verify",
                                          .sizes = asked->sizes,
                                          .source = asked->source,
+                                         .label = asked->label,
                                          .cuda_in_side = true,
                                          .without_outcomes = true};
     struct store_excluded *found;

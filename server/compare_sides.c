@@ -133,6 +133,8 @@ const char *compare_not_eligible(const struct compare_run *run)
         return "its outcome is refused: a result was wrong";
     if (run->outcome == RL_PARTIAL)
         return "its outcome is partial: rows or ceilings are missing";
+    if (run->withdrawn)
+        return "it was withdrawn";
     if (run->shared)
         return "it is flagged shared: another process used the GPU";
     if (run->throttled)
@@ -371,11 +373,11 @@ static int check_named(const struct chosen *side, const char *label, struct comp
             continue;
         bool refused = side->runs[i]->outcome == RL_REFUSED;
         struct compare_note *notes = refused ? result->not_comparable : result->warnings;
+        const char *field = refused ? "outcome" : side->runs[i]->withdrawn ? "withdrawn" : "flags";
         size_t *count = refused ? &result->not_comparable_count : &result->warning_count;
         const char *sentence = rl_arena_printf(result->arena, "Run %s of %s would not be taken by a query: %s.",
                                                side->runs[i]->id, label, why);
-        if (compare_say(notes, count, refused ? "outcome" : "flags", result->base.label, result->head.label,
-                        sentence) != 0)
+        if (compare_say(notes, count, field, result->base.label, result->head.label, sentence) != 0)
             return -1;
     }
     return 0;

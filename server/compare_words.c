@@ -318,16 +318,26 @@ const char *compare_label_words(const char *label, struct rl_arena *arena)
 {
     static const struct {
         const char *part, *words;
-    } parts[] = {{"driver:", "driver "}, {"cuda:", "CUDA "}, {"run:", "run "}, {",", ", "}};
+        bool quoted; /* a person's own words, with commas behind a backslash */
+    } parts[] = {{"driver:", "driver ", false},
+                 {"cuda:", "CUDA ", false},
+                 {"run:", "run ", false},
+                 {"label:", "label \"", true}};
     char *words = rl_arena_alloc(arena, 2 * strlen(label) + 1), *at = words;
     while (words != NULL && *label != '\0') {
         size_t i = 0, count = sizeof parts / sizeof parts[0];
         while (i < count && strncmp(label, parts[i].part, strlen(parts[i].part)) != 0)
             i++;
-        size_t length = i < count ? strlen(parts[i].words) : 1;
-        memcpy(at, i < count ? parts[i].words : label, length);
-        at += length;
-        label += i < count ? strlen(parts[i].part) : 1;
+        bool quoted = i < count && parts[i].quoted;
+        at = i < count ? stpcpy(at, parts[i].words) : at;
+        label += i < count ? strlen(parts[i].part) : 0;
+        for (; *label != '\0' && *label != ','; label++) {
+            label += quoted && *label == '\\' && label[1] != '\0';
+            *at++ = *label;
+        }
+        at = stpcpy(at, quoted ? "\"" : "");
+        at = stpcpy(at, *label == ',' ? ", " : "");
+        label += *label == ',';
     }
     if (words != NULL)
         *at = '\0';

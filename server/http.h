@@ -90,6 +90,7 @@ struct http_answer {
     const char *allow;    /* static text, or NULL */
     int retry_after_s;    /* 0: no header */
     bool replayed;        /* Idempotent-Replayed: true */
+    bool withdrawn;       /* Run-Withdrawn: true */
     bool close;           /* the connection ends after this answer */
     char disposition[64]; /* Content-Disposition, or empty */
 };

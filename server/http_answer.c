@@ -106,6 +106,8 @@ int http_answer_headers(const struct http_answer *answer, int (*add)(void *arg, 
         rc |= add(arg, "Content-Disposition", answer->disposition);
     if (answer->replayed)
         rc |= add(arg, "Idempotent-Replayed", "true");
+    if (answer->withdrawn)
+        rc |= add(arg, "Run-Withdrawn", "true");
     if (answer->status == 401)
         rc |= add(arg, "WWW-Authenticate", "Bearer realm=\"rooflined\"");
     if (answer->retry_after_s) {

@@ -15,6 +15,7 @@
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/num.h"
+#include "base/said.h"
 #include "base/time.h"
 #include "db/history.h"
 #include "import_serve.h"
@@ -27,10 +28,13 @@
 #define HELD_BYTES (64u * 1024u) /* of a file, before they are written: a client may send it byte by byte */
 
 static const char *const kinds[] = {"ncu", "timings", "recording", "record"};
-static const char *const field_names[] = {"device", "driver", "cuda", "date", "sizes", "cache", "times"};
+/* The label is the run's, not its record's: the importing process does not see it, nor is it part of what makes two
+ * imports one. */
+static const char *const field_names[] = {"device", "driver", "cuda", "date", "sizes", "cache", "times", "label"};
+#define LABEL_AT    7u
 #define KIND_COUNT  (sizeof kinds / sizeof kinds[0])
 #define FIELD_COUNT (sizeof field_names / sizeof field_names[0])
-#define NAMES       "ncu, timings, recording, record, device, driver, cuda, date, sizes, cache and times"
+#define NAMES       "ncu, timings, recording, record, device, driver, cuda, date, sizes, cache, times and label"
 
 struct upload { /* a file */
     int fd;     /* memory of the kernel's, without a name */
@@ -300,6 +304,8 @@ int import_part_end(struct import *import, struct rl_err *err)
     bool clean = strlen(text) == import->len && rl_utf8_valid(text, import->len);
     for (size_t i = 0; clean && i < import->len; i++)
         clean = rl_utf8_control(text + i, import->len - i) == 0;
+    if (clean && import->part - KIND_COUNT == LABEL_AT && import->len > 0)
+        return rl_label_check(text, import->len, "label", err);
     return clean ? 0
                  : rl_fail(err, RL_E_BAD_FIELD, part_name(import),
                            "\"%s\" is no text in UTF-8 without control characters", part_name(import));
@@ -321,7 +327,7 @@ static void identify(struct import *import)
     }
     for (size_t i = 0; i < FIELD_COUNT; i++) {
         size_t bytes = strlen(import->field[i]);
-        if (bytes == 0)
+        if (bytes == 0 || i == LABEL_AT)
             continue;
         len = snprintf(head, sizeof head, "field %s %zu\n", field_names[i], bytes);
         rl_sha256_add(hash, head, (size_t)len);
@@ -351,7 +357,7 @@ static char *request_of(const struct import *import, int fds[FILES_MAX], size_t 
     json_t *fields = json_object();
     struct rl_buf text;
     for (size_t i = 0; i < FIELD_COUNT; i++)
-        if (import->field[i][0] != '\0')
+        if (import->field[i][0] != '\0' && i != LABEL_AT)
             json_object_set_new(fields, field_names[i], json_string(import->field[i]));
     json_t *request =
         json_pack("{s:s, s:i, s:o, s:o, s:{s:I, s:i, s:i}}", "t", "import", "protocol", IMPORT_PROTOCOL, "files",
@@ -363,6 +369,11 @@ static char *request_of(const struct import *import, int fds[FILES_MAX], size_t 
     char *line = made ? rl_buf_take(&text) : NULL;
     rl_buf_free(&text);
     return line;
+}
+
+static const char *label_of(const struct import *import)
+{
+    return import->field[LABEL_AT][0] != '\0' ? import->field[LABEL_AT] : NULL;
 }
 
 /* ---- the answer ---- */
@@ -398,8 +409,10 @@ static void store_judged(void *arg)
     struct import *import = arg;
     const struct import_judged *judged = import->judged;
     const struct store_import_key key = {import->identity, judged->record_sha256};
-    if (store_import_run(import->all->store, &judged->stored.row, &key, &import->run, &import->existing,
-                         &import->error) != 0) {
+    struct store_run_new run = judged->stored.row;
+    run.label = label_of(import);
+    run.principal = import->principal;
+    if (store_import_run(import->all->store, &run, &key, &import->run, &import->existing, &import->error) != 0) {
         import->run = 0;
         if (again(import))
             return;
@@ -464,7 +477,7 @@ int import_run(struct import *import, void (*done)(void *arg), void *arg, struct
     import->answer_by_ns =
         loop_now_ns(import->all->loop) + (LIMIT_IMPORT_ANSWER_MS - LIMIT_IMPORT_SPARE_MS) * INT64_C(1000000);
     identify(import);
-    if (store_import_find(import->all->store, import->identity, &import->run, err) != 0)
+    if (store_import_find(import->all->store, import->identity, label_of(import), &import->run, err) != 0)
         return -1;
     if (import->run != 0) {
         import->existing = import->ended = true;

@@ -203,6 +203,17 @@ static int read_note(const json_t *value, struct job_spec *spec, struct rl_err *
     return 0;
 }
 
+static int read_label(const json_t *value, struct job_spec *spec, struct rl_err *err)
+{
+    if (!json_is_string(value))
+        return bad(err, "label", value, "a string");
+    size_t len = json_string_length(value);
+    if (rl_label_check(json_string_value(value), len, "label", err) != 0)
+        return -1;
+    memcpy(spec->label, json_string_value(value), len + 1);
+    return 0;
+}
+
 static int read_predictions(const json_t *value, struct job_spec *spec, struct rl_err *err)
 {
     if (!json_is_object(value))
@@ -238,6 +249,7 @@ static const struct member {
     {"counters", read_counters},
     {"on_interrupt", read_on_interrupt},
     {"note", read_note},
+    {"label", read_label},
     {"predictions", read_predictions},
 };
 #define MEMBER_COUNT (sizeof members / sizeof members[0])
@@ -322,11 +334,11 @@ json_t *job_spec_to_json(const struct job_spec *spec)
         json_decref(predictions);
         return NULL;
     }
-    return json_pack("{s:s, s:s*, s:s, s:o, s:o, s:b, s:s, s:s?, s:o}", "suite", "verify", "device",
+    return json_pack("{s:s, s:s*, s:s, s:o, s:o, s:b, s:s, s:s?, s:s?, s:o}", "suite", "verify", "device",
                      spec->device[0] != '\0' ? spec->device : NULL, "sizes", rl_sizes_name(spec->sizes), "cache", cache,
                      "kernels", kernels, "counters", spec->counters, "on_interrupt",
                      spec->retry_on_interrupt ? "retry" : "fail", "note", spec->note[0] != '\0' ? spec->note : NULL,
-                     "predictions", predictions);
+                     "label", spec->label[0] != '\0' ? spec->label : NULL, "predictions", predictions);
 }
 
 char *job_spec_text(const struct job_spec *spec)
@@ -344,9 +356,11 @@ int job_spec_parse(const char *text, struct job_spec *ret, struct rl_err *err)
     json_t *object = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
     int result;
     struct rl_err why = {0};
-    /* job_spec_text writes a missing note as null, which a client may not */
+    /* job_spec_text writes a missing note or label as null, which a client may not */
     if (json_is_null(json_object_get(object, "note")))
         json_object_del(object, "note");
+    if (json_is_null(json_object_get(object, "label")))
+        json_object_del(object, "label");
     if (object == NULL)
         result = rl_fail(err, RL_E_STORE_CORRUPT, NULL, "A stored job's specification is no JSON.");
     else if (job_spec_read(object, ret, &why) != 0)

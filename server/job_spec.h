@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "base/err.h"
+#include "base/said.h"
 #include "kernels/catalogue.h"
 #include "server/limits.h"
 #include "wire.h"
@@ -24,18 +25,20 @@ struct job_spec {
     bool counters;                                        /* default true */
     bool retry_on_interrupt;                              /* default false */
     char note[LIMIT_NOTE_BYTES + 1];                      /* default empty */
+    char label[RL_LABEL_BYTES + 1];                       /* default empty: none */
     enum job_prediction prediction[JOB_SPEC_KERNELS_MAX]; /* by index in rl_units; default none */
 };
 
-/* Reads {"suite", "device"?, "sizes"?, "cache"?, "kernels"?, "counters"?, "on_interrupt"?, "note"?, "predictions"?}.
+/* Reads {"suite", "device"?, "sizes"?, "cache"?, "kernels"?, "counters"?, "on_interrupt"?, "note"?, "label"?,
+ * "predictions"?}.
  * The object must have been parsed with duplicate keys rejected. RL_E_UNKNOWN_FIELD or RL_E_BAD_FIELD with err->field
  * the member's path ("cache[1]", "predictions.vector_add") and a message that says what was wrong with the value or
  * type seen; RL_E_BAD_JSON when body is no object. A prediction for a kernel that is not asked for is an error: it
  * could never be scored. */
 int job_spec_read(const json_t *body, struct job_spec *ret, struct rl_err *err);
 
-/* The specification as a new object with every member present, kernels and cache in catalogue order; note is null when
- * there is none, predictions {} when there are none. NULL when memory ran out. */
+/* The specification as a new object with every member present, kernels and cache in catalogue order; note and label are
+ * null when there is none, predictions {} when there are none. NULL when memory ran out. */
 json_t *job_spec_to_json(const struct job_spec *spec);
 /* job_spec_to_json as compact text (free with free), or NULL. */
 char *job_spec_text(const struct job_spec *spec);

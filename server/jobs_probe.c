@@ -191,8 +191,8 @@ static void fail_gone(struct jobs *jobs)
     rl_fail(&why, RL_E_DEVICE_GONE, "device", "The device of the job is no longer on this node.");
     while (more) {
         waiting.count = 0;
-        if (store_job_list(jobs->store, JOB_QUEUED, waiting.last, LIMIT_DEFAULT_ROWS, look_at, &waiting, &more, &err) !=
-            0)
+        if (store_job_list(jobs->store, &(struct store_job_filter){JOB_QUEUED, NULL, waiting.last, LIMIT_DEFAULT_ROWS},
+                           look_at, &waiting, &more, &err) != 0)
             break;
         for (size_t i = 0; i < waiting.count; i++)
             if (jobs_fail_queued(jobs, waiting.gone[i], &why, &err) != 0)

@@ -96,6 +96,8 @@ int jobs_view_stored(struct jobs *jobs, const struct store_job *job, json_t **re
     int failed = put_state(jobs, job, view, why);
     const char *key;
     json_t *value;
+    if (spec != NULL && json_object_get(spec, "label") == NULL) /* a job of a version before labels */
+        failed |= json_object_set_new(spec, "label", json_null());
     json_object_foreach(spec, key, value)
     {
         if (json_object_get(view, key) == NULL)

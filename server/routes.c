@@ -8,15 +8,16 @@
 #include "server/limits.h"
 #include "server/static_files.h"
 
-static const char *const job_list_params[] = {"state", "limit", "cursor", NULL};
-static const char *const run_list_params[] = {"device",  "driver", "cuda",  "suite", "sizes",  "source", "counters",
-                                              "outcome", "since",  "until", "limit", "cursor", NULL};
-static const char *const export_params[] = {"device",   "driver",  "cuda",  "suite", "sizes", "source",
-                                            "counters", "outcome", "since", "until", NULL};
+static const char *const job_list_params[] = {"state", "label", "limit", "cursor", NULL};
+static const char *const run_list_params[] = {"device", "driver",   "cuda",    "suite",  "sizes",
+                                              "source", "counters", "outcome", "label",  "withdrawn",
+                                              "since",  "until",    "limit",   "cursor", NULL};
+static const char *const export_params[] = {"device",  "driver", "cuda",      "suite", "sizes", "source", "counters",
+                                            "outcome", "label",  "withdrawn", "since", "until", NULL};
 static const char *const table_params[] = {"state", NULL};
-static const char *const history_params[] = {"device", "source", "since", "until", NULL};
-static const char *const trend_params[] = {"device", "kernel", "state",          "metric", "suite", "sizes", "source",
-                                           "driver", "cuda",   "method_version", "since",  "until", NULL};
+static const char *const history_params[] = {"device", "source", "label", "since", "until", NULL};
+static const char *const trend_params[] = {"device", "kernel", "state", "metric",         "suite", "sizes", "source",
+                                           "driver", "cuda",   "label", "method_version", "since", "until", NULL};
 static const char *const compare_params[] = {"base", "head", "device", "suite", "sizes", "source", "kernel", NULL};
 
 #define READS "GET, HEAD, OPTIONS"
@@ -47,7 +48,17 @@ static const struct route table[] = {
      .read = AUTH_READ,
      .get = note_route_get,
      .put = note_route_put},
-    {.path = "/api/v1/runs/{id}/predictions", .allow = READS, .read = AUTH_READ, .get = predictions_route_get},
+    {.path = "/api/v1/runs/{id}/predictions",
+     .allow = "GET, HEAD, PUT, OPTIONS",
+     .read = AUTH_READ,
+     .get = predictions_route_get,
+     .put = predictions_route_put},
+    {.path = "/api/v1/runs/{id}/withdraw",
+     .allow = "GET, HEAD, POST, DELETE, OPTIONS",
+     .read = AUTH_READ,
+     .get = withdraw_route_get,
+     .post = withdraw_route_post,
+     .del = withdraw_route_delete},
     {.path = "/api/v1/runs.json", .allow = READS, .params = export_params, .read = AUTH_READ, .get = export_route_json},
     {.path = "/api/v1/runs.csv", .allow = READS, .params = export_params, .read = AUTH_READ, .get = export_route_csv},
     {.path = "/api/v1/history", .allow = READS, .params = history_params, .read = AUTH_READ, .get = history_route_get},

@@ -61,7 +61,8 @@ typedef int route_handler(struct routes *, const struct http_request *, struct h
 route_handler jobs_route_submit, jobs_route_list, jobs_route_get, jobs_route_cancel, jobs_route_transcript;
 route_handler runs_route_list, runs_route_get, runs_route_table, runs_route_csv, runs_route_samples;
 route_handler export_route_json, export_route_csv;
-route_handler note_route_get, note_route_put, predictions_route_get;
+route_handler note_route_get, note_route_put, predictions_route_get, predictions_route_put;
+route_handler withdraw_route_get, withdraw_route_post, withdraw_route_delete;
 route_handler history_route_get, trend_route_get, compare_route_get;
 route_handler devices_route_list, kernels_route_list;
 route_handler health_route_alive, health_route_ready, health_route_metrics, health_route_openapi;
@@ -87,8 +88,18 @@ int route_version(const struct http_request *request, const char *name, size_t m
                   struct rl_err *err);
 int route_needed(const struct http_request *request, const char *name, size_t max, const char **ret,
                  struct rl_err *err); /* the same, and absent is an error */
+/* label=, by the rules of labels. */
+int route_label(const struct http_request *request, const char **ret, struct rl_err *err);
 /* since= and until=, 0 when absent; until has to be after since. */
 int route_times(const struct http_request *request, int64_t *ret_since, int64_t *ret_until, struct rl_err *err);
+/* What If-Match asks of a resource whose ETag is `now` and whose version `version`: that version into *ret; -1, any,
+ * without it. Another one is RL_E_PRECONDITION_FAILED; `what` is the resource in words. */
+int route_if_match(const struct http_request *request, const char *now, int64_t version, const char *what, int64_t *ret,
+                   struct rl_err *err);
+/* Whether the caller may do with the run what its owner may: its job's principal, or an import's, or an admin. Else
+ * RL_E_FORBIDDEN, `what` being what was asked; RL_E_RUN_NOT_FOUND. */
+int route_owner(struct routes *routes, const struct http_request *request, int64_t run, const char *what,
+                struct rl_err *err);
 /* All filters of the list of runs; no limit and no cursor. outcome: ok unless given. */
 int route_run_filter(const struct http_request *request, struct store_run_filter *ret, struct rl_err *err);
 /* The answer is of a run, and these bytes are its for ever: an ETag of them. */

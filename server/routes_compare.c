@@ -1,13 +1,14 @@
-/* /api/v1/compare: one set of runs judged against another. A side is "run:ID[,run:ID…]" or
- * "driver:VERSION[,cuda:VERSION]". */
+/* /api/v1/compare: one set of runs judged against another. A side is "run:ID[,run:ID…]", or
+ * "driver:VERSION", "label:LABEL" or both, with "cuda:VERSION" or without; a comma in a label is written "\,". */
 #include <string.h>
 
 #include "base/num.h"
+#include "base/said.h"
 #include "server/compare_answer.h"
 #include "server/limits.h"
 #include "server/routes.h"
 
-#define SIDE_CHARACTERS (COMPARE_RUNS_MAX * 24u)
+#define SIDE_BYTES (COMPARE_RUNS_MAX * 24u)
 
 static int take_run(const char *name, const char *text, size_t len, struct compare_asked *ret, struct rl_err *err)
 {
@@ -37,34 +38,6 @@ static int take_version(const char *name, const char *text, size_t len, char *ve
     return 0;
 }
 
-static int take_part(const char *name, const char *part, size_t len, struct compare_asked *ret, struct rl_err *err)
-{
-    if (!strncmp(part, "run:", 4))
-        return take_run(name, part + 4, len - 4, ret, err);
-    if (!strncmp(part, "driver:", 7))
-        return take_version(name, part + 7, len - 7, ret->driver, sizeof(ret->driver), err);
-    if (!strncmp(part, "cuda:", 5))
-        return take_version(name, part + 5, len - 5, ret->cuda, sizeof(ret->cuda), err);
-    return rl_fail(err, RL_E_BAD_FIELD, name, "%s: '%.*s' is not run:ID, driver:VERSION or cuda:VERSION", name,
-                   (int)(len < 64 ? len : 64), part);
-}
-
-static int read_side(const struct http_request *request, const char *name, struct compare_asked *ret,
-                     struct rl_err *err)
-{
-    if (route_needed(request, name, SIDE_CHARACTERS, &ret->label, err))
-        return -1;
-    for (const char *part = ret->label; part;) {
-        size_t len = strcspn(part, ",");
-        if (take_part(name, part, len, ret, err))
-            return -1;
-        part = part[len] ? part + len + 1 : NULL;
-    }
-    if (ret->run_count ? ret->driver[0] || ret->cuda[0] : !ret->driver[0])
-        return rl_fail(err, RL_E_BAD_FIELD, name, "%s is neither runs alone nor a driver with or without cuda", name);
-    return 0;
-}
-
 /* The name up to the next comma, copied to *at, which moves on; \\ takes the next byte as it is. Returns what follows
  * the comma, or NULL at the end. */
 static const char *take_name(const char *text, char **at)
@@ -76,6 +49,71 @@ static const char *take_name(const char *text, char **at)
     }
     *(*at)++ = '\0';
     return *text ? text + 1 : NULL;
+}
+
+/* Printable ASCII without blanks: all that is no label. */
+static int check_ascii(const char *name, const char *part, size_t len, struct rl_err *err)
+{
+    for (size_t i = 0; i < len; i++)
+        if (part[i] <= 0x20 || part[i] > 0x7e)
+            return rl_fail(err, RL_E_BAD_FIELD, name, "%s has a byte outside printable ASCII, which only label: takes",
+                           name);
+    return 0;
+}
+
+static int take_label(const char *name, const char *text, struct compare_asked *ret, const char **ret_rest,
+                      struct rl_err *err)
+{
+    char unescaped[SIDE_BYTES + 1], *at = unescaped;
+    *ret_rest = take_name(text, &at);
+    if (ret->run_label[0])
+        return rl_fail(err, RL_E_BAD_FIELD, name, "%s has two labels", name);
+    struct rl_err why = {0};
+    size_t len = strlen(unescaped);
+    if (rl_label_check(unescaped, len, "the label", &why))
+        return rl_fail(err, RL_E_BAD_FIELD, name, "%s: %s", name, why.message);
+    memcpy(ret->run_label, unescaped, len + 1);
+    return 0;
+}
+
+/* One part of a side; *rest is what follows its comma, NULL at the end. */
+static int take_part(const char *name, const char *part, struct compare_asked *ret, const char **rest,
+                     struct rl_err *err)
+{
+    if (!strncmp(part, "label:", 6))
+        return take_label(name, part + 6, ret, rest, err);
+    size_t len = strcspn(part, ",");
+    *rest = part[len] ? part + len + 1 : NULL;
+    if (check_ascii(name, part, len, err))
+        return -1;
+    if (!strncmp(part, "run:", 4))
+        return take_run(name, part + 4, len - 4, ret, err);
+    if (!strncmp(part, "driver:", 7))
+        return take_version(name, part + 7, len - 7, ret->driver, sizeof(ret->driver), err);
+    if (!strncmp(part, "cuda:", 5))
+        return take_version(name, part + 5, len - 5, ret->cuda, sizeof(ret->cuda), err);
+    return rl_fail(err, RL_E_BAD_FIELD, name, "%s: '%.*s' is not run:ID, driver:VERSION, cuda:VERSION or label:LABEL",
+                   name, (int)(len < 64 ? len : 64), part);
+}
+
+static int read_side(const struct http_request *request, const char *name, struct compare_asked *ret,
+                     struct rl_err *err)
+{
+    const char *side = http_param(request, name);
+    size_t len = side ? strlen(side) : 0;
+    if (!side)
+        return rl_fail(err, RL_E_BAD_FIELD, name, "the query parameter %s is missing", name);
+    if (len < 1 || len > SIDE_BYTES)
+        return rl_fail(err, RL_E_BAD_FIELD, name, "%s has %zu bytes; 1 to %u are taken", name, len, SIDE_BYTES);
+    ret->label = side;
+    for (const char *part = side; part;)
+        if (take_part(name, part, ret, &part, err))
+            return -1;
+    bool versions = ret->driver[0] || ret->cuda[0];
+    if (ret->run_count ? versions || ret->run_label[0] : !ret->driver[0] && !ret->run_label[0])
+        return rl_fail(err, RL_E_BAD_FIELD, name,
+                       "%s is neither runs alone nor a driver or a label, with or without the others and cuda", name);
+    return 0;
 }
 
 static int read_kernels(const struct http_request *request, struct compare_question *ret, struct rl_err *err)

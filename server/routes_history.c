@@ -10,7 +10,7 @@ int history_route_get(struct routes *routes, const struct http_request *request,
     struct store_matrix_query query = {.now_ms = rl_now_ms()};
     if (route_word(request, "device", LIMIT_DEVICE_CHARACTERS, &query.device, err) ||
         route_one_of(request, "source", "measured|replayed|imported|any", &query.source, err) ||
-        route_times(request, &query.since_ms, &query.until_ms, err))
+        route_label(request, &query.label, err) || route_times(request, &query.since_ms, &query.until_ms, err))
         return -1;
     return store_history_matrix(routes->store, &query, &answer->body, err);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/time.h"
+#include "db/history.h"
 #include "server/imports.h"
 #include "server/limits.h"
 #include "server/multipart.h"
@@ -49,7 +50,8 @@ static int answer_run(void *arg, struct http_answer *answer, struct rl_err *err)
     int64_t id;
     bool existing;
     if (import_result(upload->import, &id, &existing, err) ||
-        store_run_document(upload->routes->store, id, &answer->body, err))
+        store_run_document(upload->routes->store, id, &answer->body, err) ||
+        store_run_withdrawn(upload->routes->store, id, &answer->withdrawn, err))
         return -1;
     answer->status = existing ? 200 : 201;
     snprintf(answer->location, sizeof(answer->location), "/api/v1/runs/%lld", (long long)id);

@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "base/num.h"
+#include "base/said.h"
 #include "server/json_body.h"
 #include "server/limits.h"
 #include "server/routes.h"
@@ -57,15 +58,16 @@ out:
 }
 
 /* A cursor is "j1-STATE-ID-CHECK": CHECK binds it to the filter, so that a cursor of another list is refused. */
-static void cursor_write(const char *state, int64_t id, char ret[96])
+static void cursor_write(const char *state, const char *label, int64_t id, char ret[96])
 {
-    char text[64], hash[65];
-    int len = snprintf(text, sizeof(text), CURSOR_PREFIX "%s-%lld", state ? state : "all", (long long)id);
-    rl_sha256_hex(text, (size_t)len, hash);
+    char text[64], bound[sizeof(text) + RL_LABEL_BYTES + 2], hash[65];
+    snprintf(text, sizeof(text), CURSOR_PREFIX "%s-%lld", state ? state : "all", (long long)id);
+    int len = snprintf(bound, sizeof(bound), "%s%s%s", text, label ? "\n" : "", label ? label : "");
+    rl_sha256_hex(bound, (size_t)len, hash);
     snprintf(ret, 96, "%s-%.12s", text, hash);
 }
 
-static int cursor_read(const char *cursor, const char *state, int64_t *ret, struct rl_err *err)
+static int cursor_read(const char *cursor, const char *state, const char *label, int64_t *ret, struct rl_err *err)
 {
     char expected[96], digits[24];
     int64_t id;
@@ -81,10 +83,10 @@ static int cursor_read(const char *cursor, const char *state, int64_t *ret, stru
     digits[len] = '\0';
     if (rl_parse_i64(digits, 1, INT64_MAX, &id))
         return rl_fail(err, RL_E_BAD_CURSOR, "cursor", "the cursor is not one that this list gave");
-    cursor_write(state, id, expected);
+    cursor_write(state, label, id, expected);
     if (strcmp(expected, cursor))
         return rl_fail(err, RL_E_BAD_CURSOR, "cursor",
-                       "the cursor is not one that this list gave, or it belongs to another state=");
+                       "the cursor is not one that this list gave, or it belongs to another state= or label=");
     *ret = id;
     return 0;
 }
@@ -112,26 +114,28 @@ int jobs_route_list(struct routes *routes, const struct http_request *request, s
                     struct rl_err *err)
 {
     const char *name = http_param(request, "state"), *cursor = http_param(request, "cursor");
+    struct store_job_filter filter = {.state = -1};
     enum job_state state = JOB_QUEUED;
-    int64_t before = 0;
-    int limit;
     bool more;
 
     if (name && job_state_from_name(name, &state))
         return rl_fail(err, RL_E_BAD_FIELD, "state",
                        "state '%.32s' is not queued, running, done, failed, cancelled or interrupted", name);
-    if (route_limit(request, &limit, err) || (cursor && cursor_read(cursor, name, &before, err)))
+    if (route_label(request, &filter.label, err) || route_limit(request, &filter.limit, err) ||
+        (cursor && cursor_read(cursor, name, filter.label, &filter.before_id, err)))
         return -1;
+    if (name)
+        filter.state = (int)state;
     struct list list = {routes->jobs, json_array(), 0, err};
     if (!list.items)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for the list");
-    if (store_job_list(routes->store, name ? (int)state : -1, before, limit, add_job, &list, &more, err)) {
+    if (store_job_list(routes->store, &filter, add_job, &list, &more, err)) {
         json_decref(list.items);
         return -1;
     }
     char next[96];
     if (more)
-        cursor_write(name, list.last, next);
+        cursor_write(name, filter.label, list.last, next);
     return route_json(answer, 200, json_pack("{s:o, s:s?}", "items", list.items, "next", more ? next : NULL), err);
 }
 

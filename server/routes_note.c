@@ -1,4 +1,4 @@
-/* /api/v1/runs/{id}/note and /predictions: what people said about a run. The run itself never changes. */
+/* /api/v1/runs/{id}/note: what people said about a run. The run itself never changes. */
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,15 +32,6 @@ int note_route_get(struct routes *routes, const struct http_request *request, st
     if (route_id(request, &run, err))
         return -1;
     return answer_note(routes, run, answer, err);
-}
-
-int predictions_route_get(struct routes *routes, const struct http_request *request, struct http_answer *answer,
-                          struct rl_err *err)
-{
-    int64_t run;
-    if (route_id(request, &run, err))
-        return -1;
-    return store_predictions_json(routes->store, run, &answer->body, err);
 }
 
 /* accepted: [{"kernel", "state"}]. Texts stay body's. */
@@ -87,16 +78,14 @@ static int read_body(json_t *body, struct store_note_new *note, struct store_acc
     return read_accepted(json_object_get(body, "accepted"), accepted, &note->accepted_count, err);
 }
 
-/* The version that If-Match names. Without it, or with *, any. */
 static int check_match(struct routes *routes, const struct http_request *request, int64_t run, int64_t *ret,
                        struct rl_err *err)
 {
-    const char *match = request->fields.if_match;
     struct rl_buf text;
-    char now[80];
+    char now[80], what[48];
     int64_t version;
     *ret = -1;
-    if (!match)
+    if (!request->fields.if_match)
         return 0;
     rl_buf_init(&text, HTTP_ANSWER_MAX);
     int rc = store_note_json(routes->store, run, &text, &version, err);
@@ -104,12 +93,8 @@ static int check_match(struct routes *routes, const struct http_request *request
     if (rc)
         return -1;
     etag(run, version, now);
-    /* If-Match compares strongly (RFC 9110, 13.1.1); the rule for lists is otherwise that of If-None-Match. */
-    if (strstr(match, "W/") || !http_etag_matches(match, now))
-        return rl_fail(err, RL_E_PRECONDITION_FAILED, "If-Match", "the note of run %lld is %s now, not %.100s",
-                       (long long)run, now, match);
-    *ret = version;
-    return 0;
+    snprintf(what, sizeof(what), "the note of run %lld", (long long)run);
+    return route_if_match(request, now, version, what, ret, err);
 }
 
 int note_route_put(struct routes *routes, const struct http_request *request, struct http_answer *answer,

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/said.h"
 #include "base/time.h"
 #include "server/limits.h"
 #include "server/routes.h"
@@ -67,6 +68,12 @@ int route_needed(const struct http_request *request, const char *name, size_t ma
     return *ret ? 0 : rl_fail(err, RL_E_BAD_FIELD, name, "the query parameter %s is missing", name);
 }
 
+int route_label(const struct http_request *request, const char **ret, struct rl_err *err)
+{
+    *ret = http_param(request, "label");
+    return *ret ? rl_label_check(*ret, strlen(*ret), "label", err) : 0;
+}
+
 static int time_of(const struct http_request *request, const char *name, int64_t *ret, struct rl_err *err)
 {
     const char *value = http_param(request, name);
@@ -99,6 +106,8 @@ int route_run_filter(const struct http_request *request, struct store_run_filter
         route_one_of(request, "source", "measured|replayed|imported|measured,imported|any", &filter.source, err) ||
         route_one_of(request, "counters", "counter-backed|timed-only", &filter.counters, err) ||
         route_one_of(request, "outcome", "ok|refused|partial|any", &filter.outcome, err) ||
+        route_label(request, &filter.label, err) ||
+        route_one_of(request, "withdrawn", "false|true|any", &filter.withdrawn, err) ||
         route_times(request, &filter.since_ms, &filter.until_ms, err))
         return -1;
     if (!filter.outcome)

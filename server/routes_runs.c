@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "base/hash.h"
+#include "db/history.h"
 #include "server/routes.h"
 #include "server/run_view.h"
 
@@ -29,7 +30,8 @@ int runs_route_get(struct routes *routes, const struct http_request *request, st
                    struct rl_err *err)
 {
     int64_t id;
-    if (route_id(request, &id, err) || store_run_document(routes->store, id, &answer->body, err))
+    if (route_id(request, &id, err) || store_run_document(routes->store, id, &answer->body, err) ||
+        store_run_withdrawn(routes->store, id, &answer->withdrawn, err))
         return -1;
     route_immutable(answer);
     return 0;

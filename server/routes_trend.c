@@ -44,7 +44,7 @@ int trend_route_get(struct routes *routes, const struct http_request *request, s
         route_one_of(request, "source", "measured|replayed|imported|any", &query.source, err) ||
         route_version(request, "driver", LIMIT_DRIVER_CHARACTERS, &query.driver, err) ||
         route_version(request, "cuda", LIMIT_CUDA_CHARACTERS, &query.cuda, err) ||
-        method_version(request, &query.method_version, err) ||
+        route_label(request, &query.label, err) || method_version(request, &query.method_version, err) ||
         route_times(request, &query.since_ms, &query.until_ms, err))
         return -1;
     if (!query.state)

@@ -227,6 +227,16 @@ static bool is_blank(unsigned code)
     return false;
 }
 
+bool rl_utf8_is_visible(const char *text, size_t len)
+{
+    for (size_t at = 0, step; at < len && (step = rl_utf8_step(text + at, len - at)) > 0; at += step) {
+        unsigned code = code_point(text + at, step);
+        if (!is_blank(code) && code != '\n' && code != '\t' && code != 0x2028 && code != 0x2029)
+            return true;
+    }
+    return false;
+}
+
 bool rl_utf8_is_line(const char *text)
 {
     bool seen = false;

@@ -32,6 +32,9 @@ bool rl_utf8_valid(const char *text, size_t len);
 unsigned rl_utf8_control(const char *text, size_t len);
 /* The same for a text of several lines, as a note is: line feed, tab, U+2028 and U+2029 belong to it and give 0. */
 unsigned rl_utf8_control_of_lines(const char *text, size_t len);
+/* Whether the len bytes of valid UTF-8 at text have a character that is to be seen: not blanks, line feeds, tabs and
+ * marks of no width alone. */
+bool rl_utf8_is_visible(const char *text, size_t len);
 /* Whether text is valid UTF-8 of one line: none of the above in it, and a character that is to be seen (not blanks and
  * marks of no width alone). */
 bool rl_utf8_is_line(const char *text);

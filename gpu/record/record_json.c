@@ -182,6 +182,7 @@ void rl_run_json_bare(json_t *document)
     json_t *why = json_object_get(document, "why");
     json_object_del(document, "id");
     json_object_del(document, "job");
+    json_object_del(document, "label");
     json_object_del(why, "job");
     if (json_is_object(why) && json_object_size(why) == 0)
         json_object_del(document, "why");

@@ -16,8 +16,8 @@ json_t *rl_run_to_json(const struct rl_run *run);
  * ("kernels[3].warm.time_s.median"). Derived members are read as they stand; call rl_derive to make them anew. */
 int rl_run_from_json(const json_t *document, struct rl_run **ret_run, struct rl_err *err);
 
-/* A stored document holds, beside what rl_run_to_json made, its id, its job and, where that is null, the job's reason:
- * takes them out, so that rl_run_from_json takes the rest. */
+/* A stored document holds, beside what rl_run_to_json made, its id, its job and, where that is null, the job's reason,
+ * and the label of a run that has one: takes them out, so that rl_run_from_json takes the rest. */
 void rl_run_json_bare(json_t *document);
 
 /* Parts used by the protocol's device and telemetry lines. */

@@ -26,6 +26,7 @@ struct fixture {
     char path[96];
     struct store *store;
     struct store_document document; /* document_of's last */
+    const char *spec;               /* of the jobs that add_job makes; NULL: of verify alone */
     struct rl_err err;
 };
 
@@ -190,6 +191,7 @@ static inline int64_t add_job(struct fixture *f, const char *device)
     struct store_job_new job = new_job(device);
     int64_t id = 0;
 
+    job.spec = f->spec != NULL ? f->spec : job.spec;
     OK(f, store_job_add(f->store, &job, &id, NULL, &f->err));
     return id;
 }

@@ -16,11 +16,13 @@ struct spec { /* of a run; 0 and NULL: the usual */
     enum rl_outcome outcome;
     bool timed_only;
     int64_t method;
+    const char *label; /* without quotes and backslashes */
 };
 
 static inline int64_t store_run(struct fixture *f, struct spec spec)
 {
     struct rl_run *run = sample_run_small();
+    char job[400];
     int64_t id;
 
     run->device.id = spec.device != NULL ? spec.device : DEVICE_A;
@@ -40,7 +42,10 @@ static inline int64_t store_run(struct fixture *f, struct spec spec)
         assert_int_equal(rl_strings_add(run->arena, &run->flags, spec.flag), 0);
     if (spec.method != 0)
         run->environment.method_version = spec.method;
+    snprintf(job, sizeof job, "{\"suite\":\"verify\",\"label\":\"%s\"}", spec.label != NULL ? spec.label : "");
+    f->spec = spec.label != NULL ? job : NULL;
     id = add_run(f, run);
+    f->spec = NULL;
     rl_run_free(run);
     return id;
 }

@@ -44,7 +44,7 @@ static void the_smallest_job_gets_every_default(void **state)
     (void)state;
     becomes("{\"suite\":\"verify\"}",
             "{\"suite\":\"verify\",\"sizes\":\"course\",\"cache\":[\"warm\",\"cold\"],\"kernels\":" ALL_KERNELS
-            ",\"counters\":true,\"on_interrupt\":\"fail\",\"note\":null,\"predictions\":{}}");
+            ",\"counters\":true,\"on_interrupt\":\"fail\",\"note\":null,\"label\":null,\"predictions\":{}}");
 }
 
 static void a_full_job_is_kept_in_catalogue_order(void **state)
@@ -52,13 +52,26 @@ static void a_full_job_is_kept_in_catalogue_order(void **state)
     (void)state;
     becomes(
         "{\"predictions\":{\"transpose_naive\":\"above\",\"vector_add\":\"near\"},\"note\":\"a\\n\\tb "
-        "é\",\"on_interrupt\":\"retry\","
+        "é\",\"label\":\"3f2c, v2\",\"on_interrupt\":\"retry\","
         "\"counters\":false,\"kernels\":[\"transpose_naive\",\"vector_add\"],\"cache\":[\"cold\"],\"sizes\":\"scaled\","
         "\"device\":\"GPU-1\",\"suite\":\"verify\"}",
         "{\"suite\":\"verify\",\"device\":\"GPU-1\",\"sizes\":\"scaled\",\"cache\":[\"cold\"],\"kernels\":[\"vector_"
         "add\","
-        "\"transpose_naive\"],\"counters\":false,\"on_interrupt\":\"retry\",\"note\":\"a\\n\\tb é\",\"predictions\":"
-        "{\"vector_add\":\"near\",\"transpose_naive\":\"above\"}}");
+        "\"transpose_naive\"],\"counters\":false,\"on_interrupt\":\"retry\",\"note\":\"a\\n\\tb é\",\"label\":\"3f2c, "
+        "v2\","
+        "\"predictions\":{\"vector_add\":\"near\",\"transpose_naive\":\"above\"}}");
+}
+
+#define SIXTY_FOUR "éééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééé"
+
+static void a_label_may_have_64_characters_and_no_more(void **state)
+{
+    (void)state;
+    struct job_spec spec;
+    struct rl_err err = {0};
+    assert_int_equal(read_text("{\"suite\":\"verify\",\"label\":\"" SIXTY_FOUR "\"}", &spec, &err), 0);
+    assert_string_equal(spec.label, SIXTY_FOUR);
+    assert_int_equal(strlen(spec.label), 128);
 }
 
 static const struct refusal {
@@ -96,6 +109,14 @@ static const struct refusal {
     {"{\"suite\":\"verify\",\"counters\":1}", RL_E_BAD_FIELD, "counters", "counters is 1"},
     {"{\"suite\":\"verify\",\"counters\":\"true\"}", RL_E_BAD_FIELD, "counters", "\"true\""},
     {"{\"suite\":\"verify\",\"on_interrupt\":\"again\"}", RL_E_BAD_FIELD, "on_interrupt", "again"},
+    {"{\"suite\":\"verify\",\"label\":7}", RL_E_BAD_FIELD, "label", "label is 7"},
+    {"{\"suite\":\"verify\",\"label\":null}", RL_E_BAD_FIELD, "label", "null"},
+    {"{\"suite\":\"verify\",\"label\":\"\"}", RL_E_BAD_FIELD, "label", "0 characters"},
+    {"{\"suite\":\"verify\",\"label\":\"\\u200b \"}", RL_E_BAD_FIELD, "label", "nothing that can be seen"},
+    {"{\"suite\":\"verify\",\"label\":\"a\\nb\"}", RL_E_BAD_FIELD, "label", "U+000A at byte 1"},
+    {"{\"suite\":\"verify\",\"label\":\"a\\tb\"}", RL_E_BAD_FIELD, "label", "one line"},
+    {"{\"suite\":\"verify\",\"label\":\"a\\u2028b\"}", RL_E_BAD_FIELD, "label", "U+2028"},
+    {"{\"suite\":\"verify\",\"label\":\"" SIXTY_FOUR "é\"}", RL_E_BAD_FIELD, "label", "65 characters"},
     {"{\"suite\":\"verify\",\"note\":[]}", RL_E_BAD_FIELD, "note", "a list"},
     {"{\"suite\":\"verify\",\"note\":null}", RL_E_BAD_FIELD, "note", "null"},
     {"{\"suite\":\"verify\",\"note\":\"a\\u0007\"}", RL_E_BAD_FIELD, "note", "U+0007 at byte 1"},
@@ -207,6 +228,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_smallest_job_gets_every_default),
+        cmocka_unit_test(a_label_may_have_64_characters_and_no_more),
         cmocka_unit_test(a_full_job_is_kept_in_catalogue_order),
         cmocka_unit_test(every_refusal_names_the_field_and_what_was_seen),
         cmocka_unit_test(a_note_may_have_4096_bytes_and_no_more),

@@ -327,26 +327,31 @@ static void lists_go_back_in_pages(void **state)
         ids[i] = add_job(f, DEVICE_A);
     OK(f, step(f, ids[1], JOB_QUEUED, JOB_RUNNING));
     OK(f, step(f, ids[3], JOB_QUEUED, JOB_RUNNING));
-    OK(f, store_job_list(f->store, -1, 0, 3, see, &seen, &more, &f->err));
+    OK(f, store_job_list(f->store, &(struct store_job_filter){-1, NULL, 0, 3}, see, &seen, &more, &f->err));
     assert_int_equal(seen.count, 3);
     assert_int_equal(seen.ids[0], ids[4]);
     assert_true(more);
-    OK(f, store_job_list(f->store, -1, seen.ids[2], 2, see, &seen, &more, &f->err));
+    OK(f, store_job_list(f->store, &(struct store_job_filter){-1, NULL, seen.ids[2], 2}, see, &seen, &more, &f->err));
     assert_int_equal(seen.count, 5);
     assert_int_equal(seen.ids[4], ids[0]);
     assert_false(more);
     seen.count = 0;
-    OK(f, store_job_list(f->store, JOB_RUNNING, 0, 1, see, &seen, &more, &f->err));
+    OK(f, store_job_list(f->store, &(struct store_job_filter){JOB_RUNNING, NULL, 0, 1}, see, &seen, &more, &f->err));
     assert_int_equal(seen.ids[0], ids[3]);
     assert_true(more);
-    OK(f, store_job_list(f->store, JOB_RUNNING, ids[3], 1, see, &seen, &more, &f->err));
+    OK(f,
+       store_job_list(f->store, &(struct store_job_filter){JOB_RUNNING, NULL, ids[3], 1}, see, &seen, &more, &f->err));
     assert_int_equal(seen.ids[1], ids[1]);
     assert_false(more);
     seen = (struct seen){.f = f, .stop_at = 1};
-    assert_int_equal(store_job_list(f->store, -1, 0, 5, see, &seen, &more, &f->err), -1);
+    assert_int_equal(store_job_list(f->store, &(struct store_job_filter){-1, NULL, 0, 5}, see, &seen, &more, &f->err),
+                     -1);
     assert_int_equal(seen.count, 1);
-    FAILS(f, RL_E_BAD_FIELD, store_job_list(f->store, -1, 0, 0, see, &seen, &more, &f->err));
-    FAILS(f, RL_E_BAD_FIELD, store_job_list(f->store, -1, 0, STORE_LIMIT_MAX + 1, see, &seen, &more, &f->err));
+    FAILS(f, RL_E_BAD_FIELD,
+          store_job_list(f->store, &(struct store_job_filter){-1, NULL, 0, 0}, see, &seen, &more, &f->err));
+    FAILS(f, RL_E_BAD_FIELD,
+          store_job_list(f->store, &(struct store_job_filter){-1, NULL, 0, STORE_LIMIT_MAX + 1}, see, &seen, &more,
+                         &f->err));
 }
 
 static void ids_are_never_used_again(void **state)

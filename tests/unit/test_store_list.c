@@ -10,6 +10,8 @@
 struct model_run {
     int64_t id, date_ms;
     const char *device, *driver, *cuda, *suite, *sizes, *source, *counters, *outcome;
+    const char *label; /* NULL: none */
+    bool withdrawn;
 };
 struct model {
     struct model_run runs[RUNS];
@@ -30,6 +32,7 @@ static const char *const devices[] = {DEVICE_A, DEVICE_A, DEVICE_A, DEVICE_B};
 static const char *const drivers[] = {"580.159.04", "595.84", ""}; /* "": not known */
 static const char *const cudas[] = {"13.0", ""};
 static const char *const sizes[] = {"course", "scaled", "other"};
+static const char *const labels[] = {NULL, "v1", "v1", "caf\xc3\xa9, 3f2c"};
 
 static struct rl_text version(const char *word)
 {
@@ -37,9 +40,9 @@ static struct rl_text version(const char *word)
 }
 
 /* A run of an import: no job made it. */
-static int64_t add_import(struct fixture *f, const struct rl_run *run, int number)
+static int64_t add_import(struct fixture *f, const struct rl_run *run, const char *label, int number)
 {
-    struct store_run_new new = {.run = run, .document = document_of(f, "{\"suite\":\"import\"}")};
+    struct store_run_new new = {.run = run, .document = document_of(f, "{\"suite\":\"import\"}"), .label = label};
     char sha256[65], record[65];
     bool existing;
     int64_t id = 0;
@@ -59,6 +62,7 @@ static void add_model_run(struct fixture *f, struct model *model, uint32_t *seed
                           .sizes = pick(seed, sizes, 3),
                           .date_ms = T0 + (int64_t)(random_next(seed) % 60) * 1000};
     struct rl_run *run = make_run(m.device, m.date_ms);
+    char spec[80];
 
     run->environment.driver_version = version(m.driver);
     run->environment.cuda_runtime_version = version(m.cuda);
@@ -71,7 +75,15 @@ static void add_model_run(struct fixture *f, struct model *model, uint32_t *seed
     m.source = rl_source_name(run->source);
     m.counters = run->counter_backed ? "counter-backed" : "timed-only";
     m.outcome = rl_outcome_name(run->outcome);
-    m.id = run->source == RL_IMPORTED ? add_import(f, run, model->count) : add_run(f, run);
+    m.label = pick(seed, labels, 4);
+    snprintf(spec, sizeof spec, "{\"label\":\"%s\"}", m.label != NULL ? m.label : "");
+    f->spec = m.label != NULL ? spec : NULL;
+    m.id = run->source == RL_IMPORTED ? add_import(f, run, m.label, model->count) : add_run(f, run);
+    m.withdrawn = random_next(seed) % 5 == 0;
+    if (m.withdrawn)
+        OK(f, store_run_withdraw(f->store, &(struct store_withdrawal){m.id, "the fan stood still", "uid:1000", T0},
+                                 &f->err));
+    f->spec = NULL;
     model->runs[model->count++] = m;
     rl_run_free(run);
 }
@@ -102,6 +114,8 @@ static bool matches(const struct store_run_filter *filter, const struct model_ru
     return is(filter->device, run->device) && is(filter->driver, run->driver) && is(filter->cuda, run->cuda) &&
            is(filter->suite, run->suite) && is(filter->sizes, run->sizes) && is_source(filter->source, run->source) &&
            is(filter->counters, run->counters) && is(filter->outcome, run->outcome) &&
+           (filter->label == NULL || (run->label != NULL && strcmp(filter->label, run->label) == 0)) &&
+           is(filter->withdrawn != NULL ? filter->withdrawn : "false", run->withdrawn ? "true" : "false") &&
            (filter->since_ms == 0 || run->date_ms >= filter->since_ms) &&
            (filter->until_ms == 0 || run->date_ms < filter->until_ms);
 }
@@ -155,6 +169,7 @@ static void lists_equal_the_model(void **state)
     static const char *const suites[] = {"verify", "import"};
     static const char *const counters[] = {"counter-backed", "timed-only"};
     static const char *const outcomes[] = {"ok", "refused", "partial", "any"};
+    static const char *const withdrawn[] = {"false", "true", "any"};
     struct fixture *f = *state;
     struct model *model = calloc(1, sizeof *model);
     uint32_t seed = 20251129;
@@ -164,7 +179,7 @@ static void lists_equal_the_model(void **state)
     while (model->count < RUNS)
         add_model_run(f, model, &seed);
     qsort(model->runs, RUNS, sizeof *model->runs, newest_first);
-    for (int round = 0; round < 300; round++) {
+    for (int round = 0; round < 600; round++) {
         struct store_run_filter filter = {.limit = limits[random_next(&seed) % 7]};
 
         f->store->scan.from_series = random_next(&seed) % 3 * 20; /* scans, merges, and changes over at any row */
@@ -179,6 +194,8 @@ static void lists_equal_the_model(void **state)
             filter.source = random_next(&seed) % 3 ? NULL : pick(&seed, sources, 5);
             filter.counters = random_next(&seed) % 4 ? NULL : pick(&seed, counters, 2);
             filter.outcome = random_next(&seed) % 2 ? NULL : pick(&seed, outcomes, 4);
+            filter.label = random_next(&seed) % 2 ? NULL : pick(&seed, labels, 4);
+            filter.withdrawn = random_next(&seed) % 2 ? NULL : pick(&seed, withdrawn, 3);
             filter.since_ms = random_next(&seed) % 3 ? 0 : T0 + (int64_t)(random_next(&seed) % 60) * 1000;
             filter.until_ms = random_next(&seed) % 3 ? 0 : T0 + (int64_t)(random_next(&seed) % 60) * 1000;
         }
@@ -186,10 +203,13 @@ static void lists_equal_the_model(void **state)
     }
     walk(f, model, (struct store_run_filter){.limit = 10, .since_ms = T0 + 7000});
     walk(f, model, (struct store_run_filter){.limit = 10, .until_ms = T0 + 7000});
+    walk(f, model, (struct store_run_filter){.limit = 10, .withdrawn = "any"});
+    walk(f, model, (struct store_run_filter){.limit = 10, .withdrawn = "true"});
+    walk(f, model, (struct store_run_filter){.limit = 10, .label = "v"});
     walk(f, model, (struct store_run_filter){.limit = 10, .device = "GPU-none"});
     walk(f, model, (struct store_run_filter){.limit = 10, .driver = "' OR 1=1 --"});
     for (int i = 0; i < RUNS; i++) {
-        if (strcmp(model->runs[i].outcome, "ok") == 0) {
+        if (strcmp(model->runs[i].outcome, "ok") == 0 && !model->runs[i].withdrawn) {
             assert_int_equal(newest_ok(f), model->runs[i].id);
             break;
         }
@@ -348,6 +368,14 @@ static void pages_are_sought_by_date_and_id(void **state)
     assert_true(plan_has(f, STMT_RUN_EARLIER_IN_SERIES, "COVERING INDEX run_by_series (series_id=? AND date_ms<?)"));
     assert_true(plan_has(f, STMT_RUN_SAME_DATE, "COVERING INDEX run_by_date (date_ms=? AND id<?)"));
     assert_true(plan_has(f, STMT_RUN_EARLIER, "COVERING INDEX run_by_date (date_ms>? AND date_ms<?)"));
+    assert_true(plan_has(f, STMT_LABEL_SAME_DATE_IN_SERIES,
+                         "COVERING INDEX run_by_label_series (label=? AND series_id=? AND date_ms=? AND rowid<?)"));
+    assert_true(plan_has(f, STMT_LABEL_EARLIER_IN_SERIES,
+                         "COVERING INDEX run_by_label_series (label=? AND series_id=? AND date_ms<?)"));
+    assert_true(plan_has(f, STMT_LABEL_SAME_DATE, "COVERING INDEX run_by_label (label=? AND date_ms=? AND id<?)"));
+    assert_true(plan_has(f, STMT_LABEL_EARLIER, "COVERING INDEX run_by_label (label=? AND date_ms>? AND date_ms<?)"));
+    assert_true(plan_has(f, STMT_JOB_LIST_LABEL, "job_by_label (label=? AND id<?)") ||
+                plan_has(f, STMT_JOB_LIST_LABEL, "job_by_label (label=? AND rowid<?)"));
     assert_true(plan_has(f, STMT_JOB_NEXT, "job_queue"));
     assert_true(plan_has(f, STMT_JOB_OPEN_OF, "job_open"));
     assert_true(plan_has(f, STMT_JOB_BY_KEY, "job_by_key"));

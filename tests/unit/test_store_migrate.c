@@ -188,28 +188,41 @@ static sqlite3 *make_version(struct fixture *f, int version)
     return raw.db;
 }
 
+/* A file of an older version with what these statements put into it. */
+static void write_older(struct fixture *f, int version, const char *sql)
+{
+    sqlite3 *db = make_version(f, version);
+
+    run_sql(db, sql);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
 /* Version 3 had one way of asking for an imported run; what it knew stays known. */
 static void imports_of_version_3_are_known(void **state)
 {
     struct fixture *f = *state;
     static const char sha256[] = "1111111111111111111111111111111111111111111111111111111111111111";
-    int64_t run = 1, found;
-    sqlite3 *db = make_version(f, 3);
+    char *owner = NULL;
+    int64_t found;
 
-    run_sql(
-        db,
-        "INSERT INTO device VALUES ('slug', 'Some GPU', 0, 'imported', 'ok', NULL, 0, '{}', '{}'); "
-        "INSERT INTO series VALUES (1, 'slug', '1', '13.0', 'import', 'other', 'imported', 'timed-only', 'ok', 0, 0); "
-        "INSERT INTO run VALUES (1, 1, NULL, 0, 0, NULL, NULL, NULL, NULL, '{}'); "
-        "INSERT INTO run_document VALUES (1, 2, deflated('{}')); "
-        "INSERT INTO run_fact VALUES (1, 1, 0, 0, 1, 0, 1, NULL, NULL, NULL, NULL, NULL, 'x', NULL); "
+    write_older(
+        f, 3,
+        "INSERT INTO device VALUES ('t4', 'T4', 0, 'imported', 'ok', NULL, 1, '{}', '{}');"
+        "INSERT INTO series VALUES (1, 't4', '', '', 'import', 'other', 'imported', 'timed-only', 'ok', 1, 1);"
+        "INSERT INTO run VALUES (1, 1, NULL, 1, 1, NULL, NULL, NULL, NULL, '{\"job\":\"an import has no job\"}');"
+        "INSERT INTO run_document VALUES (1, 2, deflated('{}'));"
+        "INSERT INTO run_fact (run_id, series_id, date_ms, day, eligible, flags, method_version, build) "
+        "VALUES (1, 1, 1, 0, 1, 0, 1, '');"
         "INSERT INTO run_import VALUES ('1111111111111111111111111111111111111111111111111111111111111111', 1)");
-    assert_int_equal(sqlite3_close(db), SQLITE_OK);
     OK(f, store_open(f->path, false, &f->store, &f->err));
-    OK(f, store_import_find(f->store, sha256, &found, &f->err));
-    assert_int_equal(found, run);
-    OK(f, store_run_retire(f->store, run, "asked for", T0, &f->err));
-    OK(f, store_import_find(f->store, sha256, &found, &f->err));
+    OK(f, store_import_find(f->store, sha256, NULL, &found, &f->err));
+    assert_int_equal(found, 1);
+    FAILS(f, RL_E_CONFLICT,
+          store_import_find(f->store, sha256, "v2", &found, &f->err)); /* it has no label, and gets none */
+    OK(f, store_run_owner(f->store, 1, &owner, &f->err));
+    assert_null(owner); /* nobody knows who imported it */
+    OK(f, store_run_retire(f->store, 1, "asked for", T0, &f->err));
+    OK(f, store_import_find(f->store, sha256, NULL, &found, &f->err));
     assert_int_equal(found, 0);
     OK(f, store_check_integrity(f->store, &f->err));
 }

@@ -285,7 +285,11 @@ static void summaries_say_null_and_why(void **state)
     assert_true(json_number_value(json_object_get(item, "dram_copy_byte_per_s")) == 4.27e12);
     assert_true(json_number_value(json_object_get(item, "fp32_fma_flop_per_s")) == 6.03e13);
     assert_true(json_number_value(json_object_get(item, "ridge_flop_per_byte")) == 14.125);
-    assert_int_equal(json_object_size(json_object_get(item, "why")), 0);
+    assert_true(json_is_null(json_object_get(item, "label")));
+    assert_true(json_is_false(json_object_get(item, "withdrawn")));
+    assert_null(json_object_get(item, "withdrawal"));
+    assert_string_equal(text_at(json_object_get(item, "why"), "label"), "none was given");
+    assert_int_equal(json_object_size(json_object_get(item, "why")), 1);
     json_decref(answer);
 
     run->source = RL_MEASURED;
@@ -303,7 +307,7 @@ static void summaries_say_null_and_why(void **state)
     assert_true(json_is_null(json_object_get(item, "recorded_at")));
     assert_string_equal(text_at(why, "ridge_flop_per_byte"), "no \"ceiling\" \xc3\xa9\n");
     assert_string_equal(text_at(why, "driver"), "not known in this test");
-    assert_int_equal(json_object_size(why), 5); /* driver, recorded_at, two ceilings, ridge */
+    assert_int_equal(json_object_size(why), 6); /* label, driver, recorded_at, two ceilings, ridge */
     json_decref(answer);
     assert_int_equal(newest_ok(f), 0); /* neither is ok */
     rl_run_free(run);

@@ -104,9 +104,10 @@ static json_t *predictions_of(struct fixture *f, int64_t run)
 {
     struct rl_buf out;
     json_t *answer;
+    int64_t version = -1;
 
     rl_buf_init(&out, 1 << 20);
-    OK(f, store_predictions_json(f->store, run, &out, &f->err));
+    OK(f, store_predictions_json(f->store, run, &out, &version, &f->err));
     answer = parse(out.data);
     rl_buf_free(&out);
     return answer;
@@ -197,7 +198,8 @@ static void what_was_not_found_is_not_scored(void **state)
     answer = predictions_of(f, store_run(f, run, NULL));
     assert_int_equal(int_of(answer, "predicted"), 0);
     json_decref(answer);
-    FAILS(f, RL_E_RUN_NOT_FOUND, store_predictions_json(f->store, 99, &(struct rl_buf){.max = 100}, &f->err));
+    FAILS(f, RL_E_RUN_NOT_FOUND,
+          store_predictions_json(f->store, 99, &(struct rl_buf){.max = 100}, &(int64_t){0}, &f->err));
     rl_run_free(run);
 }
 
@@ -221,7 +223,7 @@ static void the_same_bytes_are_the_same_run(void **state)
     run->device.id = "tesla-t4"; /* that no probe ever saw */
     run->suite = "import";
     run->sizes = "other";
-    OK(f, store_import_find(f->store, one, &id, &f->err));
+    OK(f, store_import_find(f->store, one, NULL, &id, &f->err));
     assert_int_equal(id, 0);
     OK(f, store_import_run(f->store, &new, &first, &id, &existing, &f->err));
     assert_false(existing);
@@ -236,9 +238,9 @@ static void the_same_bytes_are_the_same_run(void **state)
     assert_true(existing);
     assert_int_equal(id, again);
     reopen_fixture(f);
-    OK(f, store_import_find(f->store, two, &id, &f->err));
+    OK(f, store_import_find(f->store, two, NULL, &id, &f->err));
     assert_int_equal(id, again);
-    OK(f, store_import_find(f->store, other.request, &id, &f->err));
+    OK(f, store_import_find(f->store, other.request, NULL, &id, &f->err));
     assert_int_equal(id, again);
     rl_buf_init(&out, 1 << 16);
     OK(f, store_run_document(f->store, id, &out, &f->err));
