@@ -23,8 +23,9 @@ struct ctl_options {
     const char *sizes, *cache, *kernels, *device, *note, *on_interrupt, *idempotency_key, *predict;
     const char *state, *limit, *driver, *cuda, *suite, *source, *counters, *outcome, *since, *until;
     const char *kernel, *metric, *text, *accept, *fail_on, *output;
+    const char *label, *withdrawn, *reason, *why;
     const char *ncu, *timings, *recording, *record, *date, *times;
-    bool json, csv, table, wait, no_counters, help, version;
+    bool json, csv, table, wait, no_counters, back, help, version;
     const char *command, *argument, *second;
 };
 /* RL_E_USAGE for what the command does not know. Values point into argv or the environment. */
@@ -65,7 +66,8 @@ void ctl_query(struct rl_buf *path, const char *name, const char *value);
 void ctl_catch_interrupt(void);
 bool ctl_interrupted(void);
 
-/* ---- ctl_submit.c, ctl_list.c, ctl_history.c, ctl_compare.c, ctl_export.c, ctl_import.c: the commands. They return
+/* ---- ctl_submit.c, ctl_list.c, ctl_history.c, ctl_compare.c, ctl_export.c, ctl_import.c, ctl_said.c: the
+ * commands. They return
  * the exit code, or -1 with err. ---- */
 int ctl_submit(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
 int ctl_cancel(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
@@ -82,6 +84,7 @@ int ctl_compare(struct ctl_http *http, const struct ctl_options *options, struct
 int ctl_import(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
 int ctl_export(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
 int ctl_predictions(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
+int ctl_withdraw(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
 
 /* GET, and the answer printed as it is. */
 int ctl_print_answer(struct ctl_http *http, const char *path, struct rl_err *err);

@@ -1,4 +1,4 @@
-/* rooflinectl export, predictions: a selection of runs as one file, and how the guesses about a run came out. */
+/* rooflinectl export: a selection of runs as one file. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +21,8 @@ static int export_path(const struct ctl_options *options, struct rl_buf *path, s
     ctl_query(path, "source", options->source);
     ctl_query(path, "counters", options->counters);
     ctl_query(path, "outcome", options->outcome);
+    ctl_query(path, "label", options->label);
+    ctl_query(path, "withdrawn", options->withdrawn);
     ctl_query(path, "since", options->since);
     ctl_query(path, "until", options->until);
     return path->failed ? rl_fail(err, RL_E_USAGE, NULL, "The filters are too long.") : 0;
@@ -139,54 +141,4 @@ int ctl_export(struct ctl_http *http, const struct ctl_options *options, struct 
     if (result != 0 && ctl_interrupted())
         return CTL_EXIT_INTERRUPT;
     return result;
-}
-
-/* ---- predictions ---- */
-
-static void print_prediction(const json_t *item)
-{
-    const json_t *ratio = json_object_get(item, "dram_per_ask"), *right = json_object_get(item, "right");
-    char text[32] = "-";
-    if (json_is_number(ratio))
-        snprintf(text, sizeof text, "%.4f", json_number_value(ratio));
-    printf("%-20s %-5s %-6s %-6s %10s  %s", ctl_member(item, "kernel"), ctl_member(item, "state"),
-           ctl_member(item, "said"), ctl_member(item, "found"), text,
-           json_is_true(right)    ? "right"
-           : json_is_false(right) ? "wrong"
-                                  : "not scored");
-    if (!json_is_boolean(right))
-        printf(": %s", ctl_member(json_object_get(item, "why"), "found"));
-    puts("");
-}
-
-static void print_predictions(const json_t *answer)
-{
-    const json_t *wrong = json_object_get(answer, "most_wrong");
-    size_t i;
-    json_t *item;
-    if (json_integer_value(json_object_get(answer, "predicted")) == 0) {
-        puts("nothing was predicted");
-        return;
-    }
-    printf("%-20s %-5s %-6s %-6s %10s\n", "KERNEL", "STATE", "SAID", "FOUND", "DRAM/ASK");
-    json_array_foreach(json_object_get(answer, "items"), i, item) print_prediction(item);
-    printf("%lld of %lld right, of %lld predicted", (long long)json_integer_value(json_object_get(answer, "right")),
-           (long long)json_integer_value(json_object_get(answer, "scored")),
-           (long long)json_integer_value(json_object_get(answer, "predicted")));
-    json_array_foreach(wrong, i, item) printf("%s%s", i == 0 ? "; most wrong: " : ", ", ctl_text(item));
-    puts("");
-}
-
-int ctl_predictions(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err)
-{
-    char path[64];
-    json_t *answer = NULL;
-    snprintf(path, sizeof path, "/api/v1/runs/%.24s/predictions", options->argument);
-    if (options->json)
-        return ctl_print_answer(http, path, err);
-    if (ctl_http_get_json(http, path, &answer, err) != 0)
-        return -1;
-    print_predictions(answer);
-    json_decref(answer);
-    return 0;
 }

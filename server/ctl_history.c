@@ -7,7 +7,7 @@
 #include "server/transcript.h"
 
 #define ANSWER_MAX  (64u * 1024u * 1024u)
-#define FILTERS_MAX 11u
+#define FILTERS_MAX 12u
 #define KEY_MAX     1024u /* a device's id has up to 256 characters, and a key that is cut would be another's too */
 
 struct filter {
@@ -140,8 +140,11 @@ static void print_matrix(const json_t *matrix, const json_t *sources)
 
 int ctl_history(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err)
 {
-    const struct filter filters[] = {
-        {"device", options->device}, {"source", options->source}, {"since", options->since}, {"until", options->until}};
+    const struct filter filters[] = {{"device", options->device},
+                                     {"source", options->source},
+                                     {"label", options->label},
+                                     {"since", options->since},
+                                     {"until", options->until}};
     const size_t count = sizeof filters / sizeof filters[0];
     json_t *matrix, *sources = NULL;
     if (ask(http, options, "/api/v1/history", filters, count, &matrix, err) != 0)
@@ -260,7 +263,7 @@ int ctl_trend(struct ctl_http *http, const struct ctl_options *options, struct r
         {"device", options->device}, {"kernel", options->kernel}, {"state", options->state},
         {"metric", options->metric}, {"suite", options->suite},   {"sizes", options->sizes},
         {"source", options->source}, {"driver", options->driver}, {"cuda", options->cuda},
-        {"since", options->since},   {"until", options->until}};
+        {"since", options->since},   {"until", options->until},   {"label", options->label}};
     const size_t count = sizeof filters / sizeof filters[0];
     json_t *trend, *sources = NULL;
     if (options->device == NULL || options->kernel == NULL)

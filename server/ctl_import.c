@@ -18,6 +18,22 @@ static void print_said(const json_t *run, bool existing)
         fprintf(stderr, CTL_PROGRAM ": the run is %s: %s\n", ctl_member(run, "outcome"), ctl_text(item));
 }
 
+/* The document does not say it, and who imports the same again should know. */
+static int say_withdrawn(struct ctl_http *http, const char *run, struct rl_err *err)
+{
+    char path[64];
+    json_t *answer = NULL;
+    snprintf(path, sizeof path, "/api/v1/runs/%.24s/withdraw", run);
+    if (ctl_http_get_json(http, path, &answer, err) != 0)
+        return -1;
+    const json_t *log = json_object_get(answer, "log");
+    if (json_is_true(json_object_get(answer, "withdrawn")))
+        fprintf(stderr, CTL_PROGRAM ": the run is withdrawn: %s\n",
+                ctl_member(json_array_get(log, json_array_size(log) - 1), "reason"));
+    json_decref(answer);
+    return 0;
+}
+
 static int show(struct ctl_http *http, const struct ctl_options *options, const json_t *run, bool existing,
                 const struct rl_buf *answer, struct rl_err *err)
 {
@@ -25,6 +41,8 @@ static int show(struct ctl_http *http, const struct ctl_options *options, const 
     const char *outcome = json_string_value(json_object_get(run, "outcome"));
     if (table.argument == NULL || outcome == NULL)
         return rl_fail(err, RL_E_UNREACHABLE, NULL, "The answer is no run: is it rooflined?");
+    if (existing && say_withdrawn(http, table.argument, err) != 0)
+        return -1;
     if (options->json && ctl_print(answer, err) != 0)
         return -1;
     if (!options->json) {
@@ -41,7 +59,7 @@ int ctl_import(struct ctl_http *http, const struct ctl_options *options, struct 
         {"ncu", options->ncu, true},       {"timings", options->timings, true}, {"recording", options->recording, true},
         {"record", options->record, true}, {"device", options->device, false},  {"driver", options->driver, false},
         {"cuda", options->cuda, false},    {"date", options->date, false},      {"sizes", options->sizes, false},
-        {"cache", options->cache, false},  {"times", options->times, false}};
+        {"cache", options->cache, false},  {"times", options->times, false},    {"label", options->label, false}};
     struct rl_buf out;
     json_t *run = NULL;
     long status = 0;

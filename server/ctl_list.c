@@ -62,8 +62,9 @@ static void print_job(const json_t *job)
     const json_t *error = json_object_get(job, "error"), *run = json_object_get(job, "run");
     const char *outcome = json_string_value(json_object_get(job, "outcome"));
     bool not_ok = outcome != NULL && strcmp(outcome, "ok") != 0;
-    printf("%-6s %-11s %-24s %-7s %-40s ", ctl_member(job, "id"), ctl_member(job, "state"),
-           ctl_member(job, "created_at"), ctl_member(job, "sizes"), ctl_member(job, "device"));
+    printf("%-6s %-11s %-24s %-7s %-40s %-16s ", ctl_member(job, "id"), ctl_member(job, "state"),
+           ctl_member(job, "created_at"), ctl_member(job, "sizes"), ctl_member(job, "device"),
+           ctl_member(job, "label"));
     if (json_is_string(run))
         printf("run %s%s%s\n", ctl_text(run), not_ok ? ", " : "", not_ok ? ctl_member(job, "outcome") : "");
     else if (json_is_object(error))
@@ -80,6 +81,7 @@ int ctl_jobs(struct ctl_http *http, const struct ctl_options *options, struct rl
     rl_buf_init(&path, 4096);
     rl_buf_puts(&path, "/api/v1/jobs");
     ctl_query(&path, "state", options->state);
+    ctl_query(&path, "label", options->label);
     ctl_query(&path, "limit", options->limit);
     if (path.failed) {
         result = rl_fail(err, RL_E_USAGE, NULL, "The filters are too long.");
@@ -88,7 +90,8 @@ int ctl_jobs(struct ctl_http *http, const struct ctl_options *options, struct rl
     } else if ((result = ctl_http_get_json(http, path.data, &list, err)) == 0) {
         size_t i;
         json_t *job;
-        printf("%-6s %-11s %-24s %-7s %-40s %s\n", "JOB", "STATE", "CREATED", "SIZES", "DEVICE", "RESULT");
+        printf("%-6s %-11s %-24s %-7s %-40s %-16s %s\n", "JOB", "STATE", "CREATED", "SIZES", "DEVICE", "LABEL",
+               "RESULT");
         json_array_foreach(json_object_get(list, "items"), i, job) print_job(job);
         say_more(list);
     }
@@ -110,21 +113,25 @@ static const char *giga(const json_t *value, char *text, size_t size)
 static void print_run(const json_t *run)
 {
     char copy[32], fma[32];
-    printf("%-6s %-24s %-9s %-8s %-14s %-7s %-15s %9s %10s  %s\n", ctl_member(run, "id"), ctl_member(run, "date"),
+    printf("%-6s %-24s %-9s %-8s %-14s %-7s %-15s %9s %10s  %-16s %s", ctl_member(run, "id"), ctl_member(run, "date"),
            ctl_member(run, "source"), ctl_member(run, "outcome"), ctl_member(run, "counters"), ctl_member(run, "sizes"),
            ctl_member(run, "driver"), giga(json_object_get(run, "dram_copy_byte_per_s"), copy, sizeof copy),
-           giga(json_object_get(run, "fp32_fma_flop_per_s"), fma, sizeof fma),
+           giga(json_object_get(run, "fp32_fma_flop_per_s"), fma, sizeof fma), ctl_member(run, "label"),
            ctl_member(json_object_get(run, "device"), "name"));
+    if (json_is_true(json_object_get(run, "withdrawn")))
+        printf(", withdrawn: %s", ctl_member(json_object_get(run, "withdrawal"), "reason"));
+    puts("");
 }
 
 int ctl_runs(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err)
 {
     const struct {
         const char *name, *value;
-    } filters[] = {{"device", options->device},     {"driver", options->driver},   {"cuda", options->cuda},
-                   {"suite", options->suite},       {"sizes", options->sizes},     {"source", options->source},
-                   {"counters", options->counters}, {"outcome", options->outcome}, {"since", options->since},
-                   {"until", options->until},       {"limit", options->limit}};
+    } filters[] = {{"device", options->device},      {"driver", options->driver},   {"cuda", options->cuda},
+                   {"suite", options->suite},        {"sizes", options->sizes},     {"source", options->source},
+                   {"counters", options->counters},  {"outcome", options->outcome}, {"since", options->since},
+                   {"until", options->until},        {"limit", options->limit},     {"label", options->label},
+                   {"withdrawn", options->withdrawn}};
     struct rl_buf path;
     json_t *list = NULL;
     int result;
@@ -139,8 +146,8 @@ int ctl_runs(struct ctl_http *http, const struct ctl_options *options, struct rl
     } else if ((result = ctl_http_get_json(http, path.data, &list, err)) == 0) {
         size_t i;
         json_t *run;
-        printf("%-6s %-24s %-9s %-8s %-14s %-7s %-15s %9s %10s  %s\n", "RUN", "DATE", "SOURCE", "OUTCOME", "COUNTERS",
-               "SIZES", "DRIVER", "COPY GB/s", "FMA GFLOP/s", "DEVICE");
+        printf("%-6s %-24s %-9s %-8s %-14s %-7s %-15s %9s %10s  %-16s %s\n", "RUN", "DATE", "SOURCE", "OUTCOME",
+               "COUNTERS", "SIZES", "DRIVER", "COPY GB/s", "FMA GFLOP/s", "LABEL", "DEVICE");
         json_array_foreach(json_object_get(list, "items"), i, run) print_run(run);
         say_more(list);
     }

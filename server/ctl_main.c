@@ -22,7 +22,8 @@ enum {
     EXPORT = 4096,
     PREDICTIONS = 8192,
     IMPORT = 16384,
-    ALL = 32767,
+    WITHDRAW = 32768,
+    ALL = 65535,
 };
 
 static const struct command {
@@ -39,8 +40,11 @@ static const struct command {
     {"runs", RUNS, NULL, "list runs, newest first", ctl_runs},
     {"show", SHOW, "RUN", "a run as table, JSON or CSV", ctl_show},
     {"note", NOTE, "RUN", "a run's note; with --text, write it", ctl_note},
+    {"withdraw", WITHDRAW, "RUN",
+     "whether a run is withdrawn, and why; with --reason, withdraw it; --back takes that back", ctl_withdraw},
     {"import", IMPORT, NULL, "a run of what another measurement left", ctl_import},
-    {"predictions", PREDICTIONS, "RUN", "how a run's predictions came out", ctl_predictions},
+    {"predictions", PREDICTIONS, "RUN", "how a run's predictions came out; with --why, say why one was wrong",
+     ctl_predictions},
     {"export", EXPORT, NULL, "a selection of runs, whole, as JSON or CSV", ctl_export},
     {"history", HISTORY, NULL, "devices, drivers and CUDA versions by day", ctl_history},
     {"trend", TREND, NULL, "a row of a device over days, with its noise band", ctl_trend},
@@ -88,8 +92,20 @@ static const struct option {
     {"device", "ID", IMPORT, AT(device), "the GPU's name or UUID, where no file tells it"},
     {"device", "ID", RUNS | EXPORT | HISTORY, AT(device), "a device's id (default: all)"},
     {"device", "ID", TREND, AT(device), "a device's id; needed"},
-    {"device", "ID", COMPARE, AT(device), "a device's id; needed where both sides are drivers"},
+    {"device", "ID", COMPARE, AT(device),
+     "a device's id; needed where both sides are drivers, or a label's runs are of several"},
     {"note", "TEXT", SUBMIT, AT(note), "free text kept with the job"},
+    {"label", "LABEL", SUBMIT, AT(label),
+     "what the job and its run are for, as a commit or a ticket: up to 64 characters, many runs may share it"},
+    {"label", "LABEL", IMPORT, AT(label), "what the run is for, as a commit or a ticket: up to 64 characters"},
+    {"label", "LABEL", JOBS, AT(label), "jobs with this label"},
+    {"label", "LABEL", RUNS | EXPORT | HISTORY | TREND, AT(label), "runs with this label"},
+    {"withdrawn", "WHICH", RUNS | EXPORT, AT(withdrawn), "false (default), true: withdrawn runs alone, or any"},
+    {"reason", "TEXT", WITHDRAW, AT(reason), "withdraw the run for this reason, up to 512 characters"},
+    {"back", NULL, WITHDRAW, AT(back), "take the withdrawal back"},
+    {"why", "KERNEL=TEXT", PREDICTIONS, AT(why),
+     "why the prediction of this kernel, one of the two most wrong, was wrong: up to 1024 characters; none: takes it "
+     "away"},
     {"on-interrupt", "WHAT", SUBMIT, AT(on_interrupt), "fail or retry, when the daemon or node dies (default: fail)"},
     {"predict", "LIST", SUBMIT, AT(predict),
      "KERNEL=above, near or below, with commas between: where DRAM over asked bytes will lie, as "
@@ -137,7 +153,6 @@ static const struct option {
     {"version", NULL, ALL, AT(version), "print the version and exit"},
 };
 #define OPTION_COUNT (sizeof options / sizeof options[0])
-_Static_assert(OPTION_COUNT <= 64, "take_option marks each in 64 bits");
 
 static const struct command *find_command(const char *name)
 {
@@ -195,7 +210,9 @@ void ctl_help(const char *of)
         printf("Usage: rooflinectl %s%s%s [OPTION]…\n\n%s\n", only->name, only->argument != NULL ? " " : "",
                only->argument != NULL ? only->argument : "", only->what);
         if (only->bit == COMPARE)
-            puts("\nBASE and HEAD are each run:ID[,run:ID…] or driver:VERSION[,cuda:VERSION].");
+            puts("\nBASE and HEAD are each run:ID[,run:ID…]; or driver:VERSION, label:LABEL or both, with commas "
+                 "between, "
+                 "and\ncuda:VERSION where wanted. A comma or backslash of a label stands after a backslash.");
         print_options(only->name, only->bit, false);
     } else {
         puts("Usage: rooflinectl COMMAND [OPTION]…\n\nTalks to rooflined.\n\nCommands:");
@@ -226,14 +243,14 @@ static void set_text(struct ctl_options *ret, size_t at, const char *value)
 }
 
 /* One "--name", "--name=value" or "--name value"; *i moves past what it took. */
-static int take_option(int argc, char **argv, int *i, struct ctl_options *ret, uint64_t *used, struct rl_err *err)
+static int take_option(int argc, char **argv, int *i, struct ctl_options *ret, bool *used, struct rl_err *err)
 {
     const char *name = argv[*i] + 2;
     size_t len = strcspn(name, "=");
     const struct option *option = find_option(name, len);
     if (option == NULL)
         return rl_fail(err, RL_E_USAGE, NULL, "--%.*s is not an option.", (int)len, name);
-    *used |= UINT64_C(1) << (option - options);
+    used[option - options] = true;
     if (option->value == NULL) {
         if (name[len] == '=')
             return rl_fail(err, RL_E_USAGE, NULL, "--%s takes no value.", option->name);
@@ -256,18 +273,19 @@ static bool takes(const struct command *command, const char *name)
 }
 
 /* Every option given must be one of the command's, and the argument there exactly when the command has one. */
-static int check_command(const struct ctl_options *ret, uint64_t used, struct rl_err *err)
+static int check_command(const struct ctl_options *ret, const bool *used, struct rl_err *err)
 {
     const struct command *command = find_command(ret->command);
     if (ret->command == NULL)
-        return rl_fail(err, RL_E_USAGE, NULL,
-                       "A command is missing: submit, jobs, cancel, transcript, runs, show, note, import, predictions, "
-                       "export, history, "
-                       "trend, compare, devices or ready; help tells of each.");
+        return rl_fail(
+            err, RL_E_USAGE, NULL,
+            "A command is missing: submit, jobs, cancel, transcript, runs, show, note, withdraw, import, predictions, "
+            "export, history, "
+            "trend, compare, devices or ready; help tells of each.");
     if (command == NULL)
         return rl_fail(err, RL_E_USAGE, NULL, "\"%s\" is not a command.", ret->command);
     for (size_t i = 0; i < OPTION_COUNT; i++)
-        if ((used & (UINT64_C(1) << i)) != 0 && !takes(command, options[i].name))
+        if (used[i] && !takes(command, options[i].name))
             return rl_fail(err, RL_E_USAGE, NULL, "%s has no option --%s.", command->name, options[i].name);
     int64_t id;
     if (command->argument == NULL)
@@ -277,8 +295,8 @@ static int check_command(const struct ctl_options *ret, uint64_t used, struct rl
     if (command->bit == COMPARE)
         return ret->second != NULL ? 0
                                    : rl_fail(err, RL_E_USAGE, NULL,
-                                             "compare needs two sides, each run:ID[,run:ID…] or "
-                                             "driver:VERSION[,cuda:VERSION].");
+                                             "compare needs two sides, each run:ID[,run:ID…], driver:VERSION or "
+                                             "label:LABEL.");
     if (ret->second != NULL)
         return rl_fail(err, RL_E_USAGE, NULL, "\"%s\" is one word too many.", ret->second);
     if (ret->argument == NULL)
@@ -294,13 +312,13 @@ static int check_command(const struct ctl_options *ret, uint64_t used, struct rl
 int ctl_options_parse(int argc, char **argv, struct ctl_options *ret, struct rl_err *err)
 {
     struct ctl_options parsed = {0};
-    uint64_t used = 0;
+    bool used[OPTION_COUNT] = {false};
     bool only_words = false;
     for (int i = 1; i < argc; i++) {
         if (!only_words && strcmp(argv[i], "--") == 0) {
             only_words = true;
         } else if (!only_words && strncmp(argv[i], "--", 2) == 0) {
-            if (take_option(argc, argv, &i, &parsed, &used, err) != 0)
+            if (take_option(argc, argv, &i, &parsed, used, err) != 0)
                 return -1;
         } else if (!only_words && argv[i][0] == '-' && argv[i][1] != '\0') {
             return rl_fail(err, RL_E_USAGE, NULL, "%s is not an option: all have long names.", argv[i]);

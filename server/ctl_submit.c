@@ -79,6 +79,7 @@ static json_t *job_of(const struct ctl_options *options, struct rl_err *err)
     } texts[] = {{"device", options->device},
                  {"sizes", options->sizes},
                  {"note", options->note},
+                 {"label", options->label},
                  {"on_interrupt", options->on_interrupt}};
     int failed = body == NULL;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)

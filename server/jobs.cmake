@@ -32,5 +32,6 @@ add_executable(rooflinectl
   ${CMAKE_CURRENT_LIST_DIR}/ctl_compare.c
   ${CMAKE_CURRENT_LIST_DIR}/ctl_export.c
   ${CMAKE_CURRENT_LIST_DIR}/ctl_import.c
+  ${CMAKE_CURRENT_LIST_DIR}/ctl_said.c
   ${CMAKE_CURRENT_LIST_DIR}/transcript.c)
 target_link_libraries(rooflinectl PRIVATE rl_base PkgConfig::JANSSON PkgConfig::CURL)

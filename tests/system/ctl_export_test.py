@@ -128,6 +128,60 @@ class Export(Ctl):
             server.shutdown()
 
 
+class Labels(Ctl):
+    def test_labels_go_through_every_command(self):
+        label = "v2, \\ é"
+        for given in (label, "v1", "x" * 64, None):
+            self.ctl("submit", "--wait", "--kernels", "vector_add", *(["--label", given] if given else []))
+        self.assertIn("64 characters", self.ctl("help", "submit").stdout)
+        self.assertIn("label has 65 characters", self.ctl("submit", "--label", "x" * 65, code=64).stderr)
+        for command in ("runs", "jobs", "export"):
+            found = json.loads(self.ctl(command, "--label", label, *([] if command == "export" else ["--json"])).stdout)["items"]
+            self.assertEqual([item["id"] for item in found], ["1"], command)
+        for command in ("runs", "jobs"):
+            text = self.ctl(command).stdout
+            self.assertIn("LABEL", text.splitlines()[0])
+            for given in (label, "v1", "x" * 64):
+                self.assertIn(" %s " % given, text, command)
+        self.assertEqual(self.ctl("history", "--label", "v1", "--source", "any").stdout.count("\n"), 2)
+        device = json.loads(self.ctl("devices", "--json").stdout)["items"][0]["id"]
+        self.assertIn("replayed", self.ctl("trend", "--device", device, "--kernel", "vector_add", "--label", "v1", "--source", "any").stdout)
+        answer = json.loads(self.ctl("compare", "label:v2\\, \\\\ é", "label:v1", "--source", "any", "--json").stdout)
+        self.assertEqual((answer["base"]["runs"], answer["head"]["runs"]), (["1"], ["2"]))
+        self.assertIn('the label "v3"', self.ctl("compare", "label:v3", "label:v1", "--source", "any", code=66).stderr)
+
+    def test_a_run_is_withdrawn_and_taken_back(self):
+        self.ctl("submit", "--wait", "--kernels", "vector_add")
+        self.assertEqual(self.ctl("withdraw", "1").stdout, "not withdrawn\n")
+        said = self.ctl("withdraw", "1", "--reason", "the fan\n\tstood still").stdout
+        self.assertRegex(said, r"^withdrawn\n\S+Z by anonymous:\nthe fan\n\tstood still\n$")
+        self.assertIn("withdrawn already", self.ctl("withdraw", "1", "--reason", "again", code=65).stderr)
+        self.assertEqual(self.ctl("runs").stdout.count("\n"), 1)
+        self.assertIn("withdrawn: the fan", self.ctl("runs", "--withdrawn", "true").stdout)
+        self.assertEqual(len(json.loads(self.ctl("export", "--withdrawn", "any").stdout)["items"]), 1)
+        self.assertIn("1 to 512", self.ctl("withdraw", "1", "--reason", "x" * 513, code=64).stderr)
+        self.ctl("withdraw", "1", "--reason", "x", "--back", code=64)
+        self.assertRegex(self.ctl("withdraw", "1", "--back").stdout, r"^not withdrawn\n.*, taken back \S+Z by anonymous:\n")
+        self.ctl("withdraw", "1", "--back", code=65)
+        self.ctl("withdraw", "99", code=66)
+        self.ctl("withdraw", code=64)
+
+    def test_an_import_keeps_its_label_and_says_that_it_is_withdrawn(self):
+        words = ["import", "--timings", str(self.times()), "--device", "Tesla T4", "--date", "2026-09-01"]
+        run = json.loads(self.ctl(*words, "--label", "v1", "--json").stdout)
+        self.assertEqual(run["label"], "v1")
+        self.assertIn('whose label is "v1"', self.ctl(*words, "--label", "v2", code=65).stderr)
+        self.ctl("withdraw", run["id"], "--reason", "wrong card")
+        self.assertIn("the run is withdrawn: wrong card", self.ctl(*words, "--label", "v1").stderr)
+
+    def times(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        file = pathlib.Path(directory.name) / "times.jsonl"
+        file.write_text('{"kernel": "mine", "ms": 0.25}\n')
+        return file
+
+
 class Predictions(Ctl):
     def test_they_are_scored_in_words(self):
         self.ctl("submit", "--wait")
@@ -147,6 +201,15 @@ class Predictions(Ctl):
         self.assertRegex(self.ctl("predictions", "3").stdout, r"(?m)^vector_add .* -  not scored: \w")
         self.ctl("predictions", "99", code=66)
         self.ctl("predictions", code=64)
+        wrong = answer["most_wrong"]
+        self.assertEqual(len(wrong), 2)
+        self.assertIn("why %s was wrong:\nthe L2,\nof course\n" % wrong[0], self.ctl("predictions", "2", "--why", wrong[0] + "=the L2,\nof course").stdout)
+        both = self.ctl("predictions", "2", "--why", wrong[1] + "=a=b").stdout
+        self.assertIn("why %s was wrong:\na=b\n" % wrong[1], both)
+        self.assertIn("the L2,\nof course\n", both)
+        self.assertNotIn("of course", self.ctl("predictions", "2", "--why", wrong[0] + "=").stdout)
+        self.assertIn("not among its most wrong", self.ctl("predictions", "1", "--why", "vector_add=x", code=64).stderr)
+        self.ctl("predictions", "2", "--why", "x", code=64)
 
 
 if __name__ == "__main__":
