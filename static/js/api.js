@@ -136,7 +136,7 @@ export async function send(method, path, body = null, headers = {}, {signal} = {
   return {status: response.status, headers: response.headers, etag: response.headers.get("ETag"), body: made};
 }
 
-/** POST of a FormData; told(share) hears how much of it has gone out, 0 to 1 (fetch could not tell). Returns {status, body}. */
+/** POST of a FormData; told(share) hears how much of it has gone out, 0 to 1 (fetch could not tell). Returns {status, body, withdrawn}; withdrawn: of the run that it is. */
 export function upload(path, form, told, {signal} = {}) {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
@@ -153,7 +153,7 @@ export function upload(path, form, told, {signal} = {}) {
       } catch {
         // told below, by the status
       }
-      if (request.status >= 200 && request.status < 300 && body !== null) resolve({status: request.status, body});
+      if (request.status >= 200 && request.status < 300 && body !== null) resolve({status: request.status, body, withdrawn: request.getResponseHeader("Run-Withdrawn") === "true"});
       else reject(new ApiError(body?.error ?? wordless(request.status), request.status, request.getResponseHeader("Retry-After")));
     });
     signal?.addEventListener("abort", () => request.abort());

@@ -17,13 +17,14 @@ function isExcepted(promise) {
 }
 
 const READS = ["/api/v1/jobs", "/api/v1/jobs/{id}", "/api/v1/jobs/{id}/transcript", "/api/v1/runs", "/api/v1/runs/{id}", "/api/v1/runs/{id}.csv", "/api/v1/runs/{id}/table",
-  "/api/v1/runs/{id}/samples", "/api/v1/runs/{id}/note", "/api/v1/runs/{id}/predictions", "/api/v1/runs.json", "/api/v1/runs.csv", "/api/v1/history", "/api/v1/trend",
+  "/api/v1/runs/{id}/samples", "/api/v1/runs/{id}/note", "/api/v1/runs/{id}/predictions", "/api/v1/runs/{id}/withdraw", "/api/v1/runs.json", "/api/v1/runs.csv", "/api/v1/history", "/api/v1/trend",
   "/api/v1/compare", "/api/v1/devices", "/api/v1/kernels", "/api/v1/openapi.json", "/healthz", "/readyz", "/metrics", "/"];
 const BODIES = [
   {suite: "verify"},
   {suite: "verify", cache: ["cold"], kernels: ["vector_add", "transpose_naive"], note: "<b>cold</b> only"},
-  {suite: "verify", counters: false},
+  {suite: "verify", counters: false, label: "v2, é"},
   {suite: "verify", sizes: "scaled", kernels: ["matmul_naive"], predictions: {matmul_naive: "below"}, on_interrupt: "retry"},
+  {suite: "verify", kernels: ["vector_add", "vector_add_stride32"], predictions: {vector_add_stride32: "below", vector_add: "above"}},
 ];
 
 function documentTests(daemon, document, ids) {
@@ -45,7 +46,7 @@ async function reads(daemon, document, ids) {
   const {get, each, real} = documentTests(daemon, document, ids);
   await each("each route answers 200 as described", async (path) => assert.equal((await get(path)).status, 200, path));
   await test("lists in pages, with every filter", async () => {
-    const filters = ["source=replayed", "source=any&outcome=any", "sizes=scaled", "counters=timed-only", "driver=580", "cuda=13.0", "suite=verify", "since=2020-01-01", "until=2100-01-01T00:00:00Z", "device=none"];
+    const filters = ["source=replayed", "source=any&outcome=any", "sizes=scaled", "counters=timed-only", "driver=580", "cuda=13.0", "suite=verify", "since=2020-01-01", "until=2100-01-01T00:00:00Z", "device=none", "label=v2%2C%20%C3%A9", "withdrawn=any"];
     for (const filter of filters) assert.equal((await get("/api/v1/runs", {path: `/api/v1/runs?${filter}`})).status, 200, filter);
     const first = await get("/api/v1/runs", {path: "/api/v1/runs?limit=1"});
     assert.equal(first.json.items.length, 1);
@@ -92,7 +93,8 @@ async function errors(daemon, document, ids) {
     document.check("GET", path, answer);
     if (path === "/api/v1/jobs") document.check("POST", path, answer);
     if (path === "/api/v1/jobs/{id}") document.check("DELETE", path, answer);
-    if (path === "/api/v1/runs/{id}/note") document.check("PUT", path, answer);
+    if (path === "/api/v1/runs/{id}/note" || path === "/api/v1/runs/{id}/predictions") document.check("PUT", path, answer);
+    if (path === "/api/v1/runs/{id}/withdraw") for (const method of ["POST", "DELETE"]) document.check(method, path, answer);
   });
   await each("HEAD has GET's head and no body", async (path) => {
     const answer = await daemon.ask("HEAD", real(path));
@@ -103,13 +105,13 @@ async function errors(daemon, document, ids) {
 async function history(daemon, document, ids) {
   const {get} = documentTests(daemon, document, ids);
   await test("history, trends and comparisons are as described, whatever is asked", async () => {
-    for (const query of ["source=replayed", `source=any&device=${ids.device}`, "since=2026-01-01&until=2026-02-01", "device=none"])
+    for (const query of ["source=replayed", `source=any&device=${ids.device}`, "source=any&label=v2%2C%20%C3%A9", "since=2026-01-01&until=2026-02-01", "device=none"])
       assert.equal((await get("/api/v1/history", {path: `/api/v1/history?${query}`})).status, 200, query);
-    for (const query of ["state=cold", "metric=dram_bytes", "metric=dram_per_ask", "metric=percent_of_ceiling", "sizes=scaled", "driver=1&cuda=2", "method_version=1"])
+    for (const query of ["state=cold", "metric=dram_bytes", "metric=dram_per_ask", "metric=percent_of_ceiling", "sizes=scaled", "driver=1&cuda=2", "label=v2%2C%20%C3%A9", "method_version=1"])
       assert.equal((await get("/api/v1/trend", {path: `/api/v1/trend?device=${ids.device}&kernel=vector_add&source=any&${query}`})).status, 200, query);
     assert.equal((await get("/api/v1/trend", {path: `/api/v1/trend?device=${ids.device}&kernel=fp32_fma&source=any`})).json.metric, "value");
     assert.equal((await get("/api/v1/trend", {path: `/api/v1/trend?device=${ids.device}&kernel=saxpy`})).status, 404);
-    for (const query of [`base=driver:1&head=driver:2&device=${ids.device}`, `base=run:${ids.run}&head=driver:580.159.04&source=any`, `base=run:${ids.run}&head=run:${ids.timed}`])
+    for (const query of [`base=driver:1&head=driver:2&device=${ids.device}`, `base=run:${ids.run}&head=driver:580.159.04&source=any`, `base=run:${ids.run}&head=run:${ids.timed}`, `base=label:v2%5C%2C%20%C3%A9&head=run:${ids.run}&source=any`])
       assert.equal((await get("/api/v1/compare", {path: `/api/v1/compare?${query}`})).status, 200, query);
     assert.equal((await get("/api/v1/compare", {path: `/api/v1/compare?base=run:999999&head=run:${ids.run}`})).status, 404);
     assert.equal((await get("/api/v1/compare", {path: "/api/v1/compare?base=new&head=old"})).status, 400);
@@ -124,6 +126,81 @@ async function history(daemon, document, ids) {
     }
   });
   await notes(daemon, document, ids);
+  await withdrawing(daemon, document, ids);
+  await whyWrong(daemon, document, ids);
+}
+
+/** Asks and holds the answer against the document. */
+const asking = (daemon, document, template) => async (method, id, body, headers = {}) => {
+  const answer = await daemon.ask(method, template.replace("{id}", id), body === undefined ? {headers} : {headers: {...JSON_TYPE, ...headers}, body: typeof body === "string" ? body : JSON.stringify(body)});
+  document.check(method, template, answer);
+  return answer;
+};
+
+async function withdrawing(daemon, document, ids) {
+  const ask = asking(daemon, document, "/api/v1/runs/{id}/withdraw");
+  const request = document.compile("#/components/schemas/WithdrawRequest");
+  const listed = async (query) => {
+    const answer = await daemon.ask("GET", `/api/v1/runs?limit=200&outcome=any&${query}`);
+    document.check("GET", "/api/v1/runs", answer);
+    return answer.json.items.map(({id}) => id);
+  };
+  await test("a run is withdrawn and taken back; lists, the run and comparisons say so as described", async () => {
+    assert.ok(request({reason: "the fan stood still"}));
+    assert.equal((await ask("DELETE", ids.run)).status, 409);
+    assert.equal((await ask("POST", ids.run, {reason: "the fan stood still"})).status, 200);
+    assert.equal((await ask("POST", ids.run, {reason: "again"})).status, 409);
+    assert.ok(!(await listed("")).includes(ids.run));
+    assert.deepEqual(await listed("withdrawn=true"), [ids.run]);
+    assert.ok((await listed("withdrawn=any")).includes(ids.run));
+    for (const [path, template] of [[`/api/v1/runs/${ids.run}`, "/api/v1/runs/{id}"], [`/api/v1/compare?base=run:${ids.run}&head=run:${ids.other}`, "/api/v1/compare"]]) {
+      const answer = await daemon.ask("GET", path);
+      document.check("GET", template, answer);
+      assert.equal(answer.status, 200);
+      if (template.endsWith("{id}")) assert.equal(answer.headers["run-withdrawn"], "true");
+    }
+    assert.equal((await ask("DELETE", ids.run)).status, 200);
+    assert.ok((await listed("")).includes(ids.run));
+  });
+  await test("a wrong withdrawal is 400, a long one 413, another type 415, no such run 404, an unknown token 401, a foreign Origin 403", async () => {
+    for (const body of [{}, {reason: 1}, {reason: ""}, {reason: "x".repeat(513)}, {reason: "x", more: 1}]) {
+      assert.equal((await ask("POST", ids.run, body)).status, 400, JSON.stringify(body));
+      assert.equal(request(body), false, JSON.stringify(body));
+    }
+    assert.equal((await daemon.ask("DELETE", `/api/v1/runs/${ids.run}/withdraw?nonsense=1`)).status, 400);
+    document.check("DELETE", "/api/v1/runs/{id}/withdraw", await daemon.ask("DELETE", `/api/v1/runs/${ids.run}/withdraw?nonsense=1`));
+    assert.equal((await ask("POST", ids.run, {reason: "x".repeat(70000)})).status, 413);
+    assert.equal((await ask("POST", ids.run, {reason: "x"}, {"Content-Type": "text/plain"})).status, 415);
+    for (const method of ["POST", "DELETE"]) {
+      const body = method === "POST" ? {reason: "x"} : undefined;
+      assert.equal((await ask(method, "999999", body)).status, 404);
+      assert.equal((await ask(method, ids.run, body, {Authorization: "Bearer wrong"})).status, 401);
+      assert.equal((await ask(method, ids.run, body, {Origin: "http://example.org"})).status, 403);
+    }
+  });
+}
+
+async function whyWrong(daemon, document, ids) {
+  const ask = asking(daemon, document, "/api/v1/runs/{id}/predictions");
+  const request = document.compile("#/components/schemas/WhyWrongRequest");
+  await test("why a prediction was wrong is kept with the score", async () => {
+    const read = await ask("GET", ids.wrong);
+    const [kernel] = read.json.most_wrong;
+    const body = {why_wrong: {[kernel]: "<b>the L2</b> holds it"}};
+    assert.ok(request(body));
+    const written = await ask("PUT", ids.wrong, body, {"If-Match": read.headers.etag});
+    assert.deepEqual([written.status, written.json.why_wrong, written.json.version], [200, [{kernel, text: body.why_wrong[kernel]}], 1]);
+    assert.equal((await ask("PUT", ids.wrong, body, {"If-Match": read.headers.etag})).status, 412);
+    for (const wrong of [{}, {why_wrong: []}, {why_wrong: {[kernel]: ""}}, {why_wrong: {[kernel]: "x".repeat(1025)}}, {why_wrong: {a: "x", b: "x", c: "x"}}, {why_wrong: {}, more: 1}]) {
+      assert.equal((await ask("PUT", ids.wrong, wrong)).status, 400, JSON.stringify(wrong));
+      assert.equal(request(wrong), false, JSON.stringify(wrong));
+    }
+    assert.equal((await ask("PUT", ids.wrong, {why_wrong: {[kernel]: "x".repeat(70000)}})).status, 413);
+    assert.equal((await ask("PUT", ids.wrong, body, {"Content-Type": "text/plain"})).status, 415);
+    assert.equal((await ask("PUT", "999999", {why_wrong: {}})).status, 404);
+    assert.equal((await ask("PUT", ids.wrong, body, {Authorization: "Bearer wrong"})).status, 401);
+    assert.equal((await ask("PUT", ids.wrong, body, {Origin: "http://example.org"})).status, 403);
+  });
 }
 
 async function notes(daemon, document, ids) {
@@ -165,7 +242,7 @@ async function posts(daemon, document) {
   await test("what the document's JobRequest refuses is 400, and nothing is queued", async () => {
     const wrong = [{}, [], {suite: "x"}, {suite: "verify", sizes: "huge"}, {suite: "verify", cache: []}, {suite: "verify", cache: ["warm", "warm"]}, {suite: "verify", kernels: []},
       {suite: "verify", kernels: ["x"]}, {suite: "verify", counters: 1}, {suite: "verify", on_interrupt: "x"}, {suite: "verify", device: ""}, {suite: "verify", predictions: {vector_add: "maybe"}},
-      {suite: "verify", more: 1}, {suite: "verify", note: "x".repeat(4097)}, {suite: "verify", suites: ["verify"]}];
+      {suite: "verify", more: 1}, {suite: "verify", note: "x".repeat(4097)}, {suite: "verify", label: ""}, {suite: "verify", label: "x".repeat(65)}, {suite: "verify", label: 1}, {suite: "verify", suites: ["verify"]}];
     for (const body of wrong) {
       const answer = await post(body);
       assert.equal(answer.status, 400, JSON.stringify(body));
@@ -342,7 +419,8 @@ export async function apiTests() {
       ids.run ??= job.run;
       if (job.run !== ids.run) ids.other ??= job.run;
       if (!job.counters) ids.timed = job.run;
-      if (body.predictions) ids.predicted = job.run;
+      if (body.sizes === "scaled") ids.predicted = job.run;
+      else if (body.predictions) ids.wrong = job.run;
     }
     ids.device = (await daemon.ask("GET", "/api/v1/devices")).json.items[0].id;
   });

@@ -3,7 +3,7 @@ import {element} from "../dom.js";
 import {day, intensity, percent, sentence, si} from "../format.js";
 import {ceiling, ceilingState, levelOf, roofs} from "../model.js";
 import {reasonsInWords} from "../outcome.js";
-import {figure, longMark, moment, notice} from "../parts.js";
+import {bdi, figure, longMark, moment, notice} from "../parts.js";
 import {countersTrouble} from "../views/jobs-words.js";
 
 export function head(run, shell) {
@@ -12,6 +12,7 @@ export function head(run, shell) {
   return element("header", {class: "run-head"}, element("div", {class: "title"}, element("h1", {id: "title", dir: "auto"}, device.name), longMark(run)),
     element("div", {class: "below-title"},
       element("p", {id: "environment", class: "environment"}, `${known(env.driver_version, "driver")} · ${known(env.cuda_runtime_version, "CUDA")} · ${run.sizes} sizes · run ${run.id} of `, run.import && /T00:00:00/.test(run.date) ? day(run.date) : moment(run.date)), // such an import was given a day and no time of it
+      !run.label ? null : element("p", {class: "run-label"}, "Label ", element("a", {href: shell.link("runs", {label: run.label, source: "any"})}, bdi(run.label))),
       element("p", {class: "onward"}, element("a", {href: shell.link("explorer", {run: run.id})}, "A kernel of your own under this roof"), run.job === null ? null : element("a", {href: shell.link("jobs", {job: run.job})}, `Job ${run.job}`),
         element("a", {href: shell.link("runs", {device: run.device.id, source: "any"})}, "All runs of this device"))));
 }

@@ -169,10 +169,10 @@ export function transcript(run, shell) {
   return section("transcript", "Transcript", made);
 }
 
-/** How the job's predictions came out; null when there are none. */
-export function predictions(run, found) {
+/** How the job's predictions came out, with what is said of why below them; null when there are none. */
+export function predictions(run, found, why) {
   if (!found || found.predicted === 0) return null;
-  return section("predictions", "Predictions", ...predictionScores(found, (id) => kernelTitle(run, id)), element("p", {class: "reason"}, "Said before the measurement, scored after it."));
+  return section("predictions", "Predictions", ...predictionScores(found, (id) => kernelTitle(run, id)), element("p", {class: "reason"}, "Said before the measurement, scored after it."), why);
 }
 
 /** The run as data. The page asks for it itself: a plain link would go without the token. */

@@ -3,9 +3,10 @@ import {chooser, fault, field} from "../controls.js";
 import {element} from "../dom.js";
 import {bdi, passedOver, shortMark} from "../parts.js";
 import {SIZES, SOURCES, SUITES, deviceLabel} from "./filters.js";
-import {sideWords} from "./compare-words.js";
+import {labelOf, labelSide, sideWords} from "./compare-words.js";
 
 const RUNS = "runs";
+const LABEL = "label";
 const FOLDED = 8; // so many runs are listed openly
 const sideOf = ({driver, cuda}) => (cuda === null ? `driver:${driver}` : `driver:${driver},cuda:${cuda}`);
 
@@ -23,27 +24,33 @@ function options(device) {
     made.push([`driver:${driver}`, `driver ${driver}`]);
     for (const version of versions.length > 1 ? versions : []) if (version.cuda !== null) made.push([sideOf(version), `driver ${driver}, CUDA ${version.cuda}`]);
   }
-  return [...made, [RUNS, "runs by number …"]];
+  return [...made, [LABEL, "runs with a label …"], [RUNS, "runs by number …"]];
 }
 
-/** The chooser of a side; with "runs by number" a text beside it: {node, select, read, fault(text)}. */
+/** The chooser of a side; with "runs by number" and "runs with a label" a text beside it: {node, select, read, fault(text)}. */
 function side(name, label, device, value) {
   const byRuns = value === "" || value.startsWith("run:");
-  const select = chooser(`${name}-kind`, options(device), byRuns ? RUNS : value);
+  const given = labelOf(value);
+  const byLabel = given.text !== null && given.rest === "";
+  const select = chooser(`${name}-kind`, options(device), byRuns ? RUNS : byLabel ? LABEL : value);
   const ids = element("input", {name: `${name}-runs`, type: "text", inputmode: "numeric", autocomplete: "off", placeholder: "12, 13, 14", pattern: "[0-9, ]*"});
   ids.value = byRuns ? value.replaceAll("run:", "").replaceAll(",", ", ") : "";
   const [word] = label.split(":");
   const more = field(`${word}: numbers of runs`, ids, {error: true});
-  const node = element("div", {role: "group", "aria-label": word}, field(label, select), more);
+  const named = element("input", {name: `${name}-label`, type: "text", maxlength: "64", autocomplete: "off", spellcheck: "false", dir: "auto"});
+  named.value = byLabel ? given.text : "";
+  const labelled = field(`${word}: label`, named, {error: true});
+  const node = element("div", {role: "group", "aria-label": word}, field(label, select), more, labelled);
   const fit = () => {
     more.hidden = select.value !== RUNS;
-    node.className = more.hidden ? "one-side" : "one-side by-number";
+    labelled.hidden = select.value !== LABEL;
+    node.className = more.hidden && labelled.hidden ? "one-side" : "one-side by-number";
   };
   select.addEventListener("change", fit);
-  ids.addEventListener("input", () => fault(ids, null));
+  for (const input of [ids, named]) input.addEventListener("input", () => fault(input, null));
   fit();
-  const read = () => (select.value === RUNS ? [...new Set(ids.value.split(/[\s,]+/).filter(Boolean))].map((id) => `run:${id}`).join(",") : select.value);
-  return {node, select, read, fault: (text) => fault(ids, text)};
+  const read = () => (select.value === RUNS ? [...new Set(ids.value.split(/[\s,]+/).filter(Boolean))].map((id) => `run:${id}`).join(",") : select.value === LABEL ? (named.value.trim() === "" ? "" : labelSide(named.value.trim())) : select.value);
+  return {node, select, read, fault: (text) => fault(select.value === LABEL ? named : ids, text)};
 }
 
 /**

@@ -44,12 +44,24 @@ export function changeOf(ratio) {
   return withUnit(`${Number(digits) === 0 ? "" : value > 0 ? "+" : "−"}${digits}`, "%");
 }
 
+/** The label that a side names, null where it names none, and the rest of the side: {text, rest}. A comma of a label stands after a backslash. */
+export function labelOf(side) {
+  const parts = side.match(/(?:\\.|[^,\\]|\\$)+/g) ?? [];
+  const at = parts.findIndex((part) => part.startsWith("label:"));
+  return at < 0 ? {text: null, rest: side} : {text: parts[at].slice("label:".length).replace(/\\(.)/g, "$1"), rest: parts.filter((_, i) => i !== at).join(",")};
+}
+
+/** A side of a label. */
+export const labelSide = (text) => `label:${text.replace(/[\\,]/g, "\\$&")}`;
+
 /** A side as the API names it, in words. */
 export function sideWords(label) {
   if (label.startsWith("run:")) {
     const ids = label.split(",").map((part) => part.replace("run:", ""));
     return ids.length === 1 ? `run ${ids[0]}` : `${ids.length} runs`;
   }
+  const {text, rest} = labelOf(label);
+  if (text !== null) return [`label “${text}”`, ...(rest === "" ? [] : [sideWords(rest)])].join(", ");
   return label.replace("driver:", "driver ").replace(",cuda:", ", CUDA ").replace("cuda:", "CUDA ");
 }
 

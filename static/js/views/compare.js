@@ -107,7 +107,7 @@ export async function show(root, params, shell) {
     try {
       return await load(shell, asked, choice, titles, signal);
     } catch (error) {
-      if (error.code === "run_not_found") fault(error.field, asSentence(error.message));
+      if (error.code === "run_not_found" || ["base", "head"].includes(error.field)) fault(error.field, asSentence(error.message));
       throw error;
     }
   });

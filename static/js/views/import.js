@@ -26,6 +26,7 @@ const TEXTS = [
   ["driver", "Driver", "Version, if known.", "560.35.03"],
   ["cuda", "CUDA", "Version, if known.", "12.6"],
   ["date", "Measured on", "A UTC day or a moment; needed where no file tells it.", "2026-09-01"],
+  ["label", "Label", "A commit, a version, a ticket: runs can be listed and compared by it.", "3f2c91a"],
 ];
 const CHOICES = [
   ["sizes", "Sizes", [["", "as the files say"], ["course", "course"], ["scaled", "scaled"], ["other", "other"]]],
@@ -79,13 +80,14 @@ function clear(form) {
 }
 
 /** The run that came of it. */
-function result(run, isNew, shell) {
+function result(run, isNew, isWithdrawn, shell) {
   const words = isNew ? ["Imported as ", runLink(shell, run), "."] : ["The same files were imported before, with fields that come to the same: they are ", runLink(shell, run), ". Nothing was stored a second time."];
   const files = run.import?.files ?? [];
   return [
     notice(isNew ? "good" : "info", element("p", {}, ...words)),
+    isWithdrawn ? notice(null, element("p", {}, "That run is withdrawn: lists, history, trends and comparisons leave it out. Its page says why.")) : null,
     run.outcome === "ok" ? null : notice(null, element("p", {}, `The run is ${run.outcome}: ${reasonsInWords(run)}.`)),
-    definitions([["GPU", bdi(run.device.name)], ["kernels", String(run.kernels.length)], ...files.map((file) => [file.kind, `${file.format}, ${si(file.bytes, "B")}`])]),
+    definitions([["GPU", bdi(run.device.name)], ...(!run.label ? [] : [["label", bdi(run.label)]]), ["kernels", String(run.kernels.length)], ...files.map((file) => [file.kind, `${file.format}, ${si(file.bytes, "B")}`])]),
     (run.import?.notes ?? []).length === 0 ? null : element("ul", {class: "import-notes"}, ...run.import.notes.map((text) => element("li", {}, bdi(text)))),
     element("p", {class: "buttons"}, element("a", {class: "button", href: shell.link("run", {run: run.id})}, "Show the run")),
   ].filter(Boolean);
@@ -112,8 +114,8 @@ function sender(form, submit, said, shell) {
     told(0);
     replaceIn(said, bar, phase, element("p", {class: "buttons"}, stop));
     try {
-      const {status, body} = await upload("/api/v1/imports", content(form), told, {signal: running.signal});
-      replaceIn(said, ...result(body, status === 201, shell));
+      const {status, body, withdrawn} = await upload("/api/v1/imports", content(form), told, {signal: running.signal});
+      replaceIn(said, ...result(body, status === 201, withdrawn, shell));
     } catch (error) {
       if (shell.signal.aborted) return;
       if (error.name === "AbortError") replaceIn(said, notice(null, element("p", {}, "Stopped. Nothing was stored.")));

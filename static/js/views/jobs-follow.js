@@ -4,7 +4,7 @@ import {element} from "../dom.js";
 import {errorSentence, ratio, sentence, si} from "../format.js";
 import {ceiling} from "../model.js";
 import {bdi, button, chip, definitions, moment, notice, replaceIn, runLink} from "../parts.js";
-import {predictionScores} from "../predictions.js";
+import {predictionScores, whyWrongTexts} from "../predictions.js";
 import {reasonsInWords} from "../outcome.js";
 import {refused} from "../refused.js";
 import {CHIPS, countersTrouble, isOpen, progressWords, stateWord, what, who} from "./jobs-words.js";
@@ -63,6 +63,7 @@ function facts(job, names, all) {
     ...(job.ended_at === null ? [] : [["ended", moment(job.ended_at)]]),
     ...(job.attempt > 1 ? [["attempt", `${job.attempt}: the daemon or the node died during the one before`]] : []),
     ...(job.on_interrupt === "retry" ? [["if interrupted", "it starts again once"]] : []),
+    ...(!job.label ? [] : [["label", bdi(job.label)]]),
     ...(job.note === null ? [] : [["note", bdi(job.note)]]),
   ]);
 }
@@ -89,7 +90,7 @@ async function doneParts(job, titles, shell) {
   return [notice("good", element("p", {}, "Done: ", runLink(shell, run)), element("p", {}, `${found}.`)), ...shortcomings(run),
     element("p", {class: "buttons"}, element("a", {class: "button", href: shell.link("run", {run: run.id})}, "Show the roofline")),
     disclosure(`Table of run ${run.id} as text, ${cache} cache`, `/api/v1/runs/${encodeURIComponent(run.id)}/table?state=${cache}`, "It has no rows.", shell.signal),
-    said ? element("section", {class: "predictions"}, element("h3", {}, "Predictions"), ...predictionScores(said, (kernel) => titles.get(kernel) ?? kernel)) : null].filter(Boolean);
+    said ? element("section", {class: "predictions"}, element("h3", {}, "Predictions"), ...predictionScores(said, (kernel) => titles.get(kernel) ?? kernel), ...whyWrongTexts(said, (kernel) => titles.get(kernel) ?? kernel)) : null].filter(Boolean);
 }
 
 function badParts(job, anew) {

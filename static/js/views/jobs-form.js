@@ -103,6 +103,12 @@ function noteField() {
   return field("Note", input, {id: "job-note", hint: left, error: true});
 }
 
+function labelField() {
+  const input = element("input", {type: "text", maxlength: "64", autocomplete: "off", spellcheck: "false", dir: "auto", value: draft.label});
+  input.addEventListener("input", () => { draft.label = input.value; });
+  return field("Label", input, {id: "job-label", hint: "A commit, a version, a ticket: runs can be listed and compared by it.", error: true});
+}
+
 /** Puts an error at the field that it names, or takes all away. */
 function mark(form, error) {
   const name = error ? fieldOf(error) : null;
@@ -157,7 +163,7 @@ export function jobForm({kernels, devices, ready, shell, started}) {
     list.box,
     element("div", {class: "field"}, element("div", {class: "choices", role: "group", "aria-label": "How"},
       checkbox("count bytes by hardware", draft.counters, (on) => { draft.counters = on; }), checkbox("start again once if the daemon or node dies", draft.retry, (on) => { draft.retry = on; })), errorOf("counters"), errorOf("on_interrupt")),
-    noteField(), element("p", {class: "buttons"}, submit));
+    labelField(), noteField(), element("p", {class: "buttons"}, submit));
   let busy = false;
   let held = false;
   const sync = () => {

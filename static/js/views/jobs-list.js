@@ -59,7 +59,7 @@ function rowOf(id, {names, all, shell, choose, runs}) {
     const {progress} = job;
     state.replaceChildren(chip(stateWord(job), CHIPS[job.state]), ...(progress && progress.total > 0 ? [element("progress", {class: "mini", max: progress.total, value: progress.done, "aria-label": `Progress of job ${id}`})] : []));
     device.replaceChildren(bdi(names.get(job.device) ?? job.device));
-    asked.replaceChildren(what(job, all), ...(job.note === null ? [] : [bdi(short(job.note), {class: "note"})]));
+    asked.replaceChildren(what(job, all), ...(!job.label ? [] : [bdi(job.label, {class: "label-of"})]), ...(job.note === null ? [] : [bdi(short(job.note), {class: "note"})]));
     sender.textContent = who(job.principal);
     result.replaceChildren(run !== null ? runLink(shell, run) : job.error !== null && job.state !== "cancelled" ? element("span", {class: "code"}, job.error.code) : NONE);
   }};

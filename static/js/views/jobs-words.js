@@ -83,6 +83,7 @@ export function bodyOf(draft, kernels) {
   const chosen = kernels.filter((id) => !draft.without.has(id));
   if (chosen.length < kernels.length) body.kernels = chosen;
   if (draft.note.trim() !== "") body.note = draft.note;
+  if (draft.label.trim() !== "") body.label = draft.label.trim();
   const predictions = Object.fromEntries(chosen.filter((id) => draft.predictions[id]).map((id) => [id, draft.predictions[id]]));
   if (Object.keys(predictions).length > 0) body.predictions = predictions;
   return body;
@@ -90,14 +91,14 @@ export function bodyOf(draft, kernels) {
 
 /** The draft of a form that asks for the same as a job did. */
 export function draftOf(job, kernels) {
-  return {device: job.device, sizes: job.sizes, warm: job.cache.includes("warm"), cold: job.cache.includes("cold"), counters: job.counters, retry: job.on_interrupt === "retry", note: job.note ?? "",
+  return {device: job.device, sizes: job.sizes, warm: job.cache.includes("warm"), cold: job.cache.includes("cold"), counters: job.counters, retry: job.on_interrupt === "retry", note: job.note ?? "", label: job.label ?? "",
     without: new Set(kernels.filter((id) => !job.kernels.includes(id))), predictions: {...job.predictions}};
 }
 
-export const emptyDraft = () => ({device: "", sizes: "course", warm: true, cold: true, counters: true, retry: false, note: "", without: new Set(), predictions: {}});
+export const emptyDraft = () => ({device: "", sizes: "course", warm: true, cold: true, counters: true, retry: false, note: "", label: "", without: new Set(), predictions: {}});
 
 /** The field of the form that an error of the API speaks of: "kernels[1]" is kernels. null: none of its own. */
 export function fieldOf(error) {
   const name = (error.field ?? "").split(/[.[]/)[0];
-  return ["device", "sizes", "cache", "kernels", "counters", "on_interrupt", "note", "predictions"].includes(name) ? name : null;
+  return ["device", "sizes", "cache", "kernels", "counters", "on_interrupt", "note", "label", "predictions"].includes(name) ? name : null;
 }

@@ -4,6 +4,8 @@ import {element} from "../dom.js";
 import {LEVELS, statesOf} from "../model.js";
 import {section, checks, ceilings, data, environment, origin, predictions, telemetry, transcript} from "../run/report.js";
 import {note} from "../run/note.js";
+import {withdrawal} from "../run/withdrawal.js";
+import {whyWrong} from "../run/why-wrong.js";
 import {takeaway, levels, overlay, states} from "../run/controls.js";
 import {board} from "../run/board.js";
 import {head, outcome} from "../run/head.js";
@@ -53,14 +55,17 @@ async function secondOf(id, run, shell) {
 }
 
 function skeleton(run, parts) {
+  const withdrawn = withdrawal(run, parts.shell);
   return [
     head(run, parts.shell),
+    withdrawn.notice,
     element("div", {id: "notices"}, ...outcome(run)),
     parts.summary,
     element("section", {class: "roofline", "aria-labelledby": "chart-title"}, element("h2", {id: "chart-title", class: "visually-hidden"}, "Roofline"), parts.controls, parts.said, parts.chart),
     section("table-section", "Table", parts.table, parts.tableNotes),
     note(run, parts.shell),
     parts.predictions,
+    withdrawn.section,
     origin(run),
     checks(run),
     ceilings(run),
@@ -75,7 +80,8 @@ function skeleton(run, parts) {
 async function later(run, place, shell) {
   if (run.job === null) return;
   try {
-    const found = predictions(run, await api.get(`/api/v1/runs/${encodeURIComponent(run.id)}/predictions`, shell));
+    const tagged = await api.getTagged(`/api/v1/runs/${encodeURIComponent(run.id)}/predictions`, shell);
+    const found = predictions(run, tagged.body, whyWrong(run, tagged, shell));
     if (found) place.replaceChildren(found);
   } catch {
     // they are a side line: the note and the roofline say when the daemon is gone

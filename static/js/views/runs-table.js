@@ -38,7 +38,7 @@ const kindOf = (column, run) => [column.words ? "words" : "rate", column.wide ? 
 function row(shell, run, selection) {
   return element("tr", {role: "row", "data-run": run.id},
     ...["base", "head"].map((side) => element("td", {role: "cell", class: "tick", "data-label": side}, element("label", {}, selection.box(side, run)))),
-    element("th", {role: "rowheader", scope: "row"}, runLink(shell, run)),
+    element("th", {role: "rowheader", scope: "row"}, runLink(shell, run), ...(!run.label ? [] : [second(bdi(run.label, {class: "label-of"}))]), ...(run.withdrawn ? [second(chip("withdrawn", "warn", run.withdrawal.reason))] : [])),
     ...COLUMNS.map((column) => element("td", {role: "cell", class: kindOf(column, run), "data-label": column.name}, element("span", {class: "value"}, column.of(run)))));
 }
 

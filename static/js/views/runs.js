@@ -13,8 +13,14 @@ import {table} from "./runs-table.js";
 
 export const css = "/css/history.css";
 
-const FILTERS = ["device", "driver", "cuda", "suite", "sizes", "source", "counters", "outcome", "since", "until"];
+const FILTERS = ["device", "driver", "cuda", "suite", "sizes", "source", "counters", "outcome", "label", "withdrawn", "since", "until"];
 const LIMITS = ["25", "50", "100", "200"];
+
+function labelInput(value) {
+  const made = element("input", {name: "label", type: "text", placeholder: "any", maxlength: "64", autocomplete: "off", spellcheck: "false", dir: "auto"});
+  made.value = value;
+  return made;
+}
 
 function filterForm(state, devices) {
   const of = devices.filter((device) => state.device === "" || device.id === state.device).flatMap((device) => device.versions);
@@ -27,6 +33,8 @@ function filterForm(state, devices) {
     field("Source", chooser("source", [["", "any"], [HISTORY_SOURCE, "measured and imported"], ["measured", "measured here"], ["imported", "imported"], ["replayed", "replayed"]], state.source === "any" ? "" : state.source)),
     field("Counters", chooser("counters", [["", "any"], ["counter-backed", "counter-backed"], ["timed-only", "timed only"]], state.counters)),
     field("Outcome", chooser("outcome", [["", "ok"], ["refused", "refused"], ["partial", "partial"], ["any", "any"]], state.outcome === "ok" ? "" : state.outcome)),
+    field("Label", labelInput(state.label)),
+    field("Withdrawn", chooser("withdrawn", [["", "without"], ["any", "with them"], ["true", "these alone"]], state.withdrawn === "false" ? "" : state.withdrawn)),
     field("Since day (UTC)", dayInput("since", state.since)),
     field("Before day (UTC)", dayInput("until", state.until)),
     field("Rows", chooser("limit", LIMITS.map((limit) => [limit, limit]), state.limit || "50")));
