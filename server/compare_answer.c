@@ -48,31 +48,32 @@ static struct store_side side_of(const struct compare_question *question, const 
     return side;
 }
 
-/* What the query does not name and all runs of the label have in common. Where they differ it has to be named: taking
- * one of them would compare half of what was asked for. */
-static int complete_by_label(struct store *store, struct common *common, const char *name, const char *label,
-                             struct rl_err *err)
+/* What the query does not name and all runs of the labels have in common. Where they differ it has to be named: taking
+ * one of them would compare half of what was asked for, or two things that are nothing alike. */
+static int complete_by_label(struct comparison *c, struct common *common, int side, struct rl_err *err)
 {
+    const struct compare_question *question = c->question;
+    const char *label = question->sides[side].run_label;
     struct store_label_common has;
-    if (store_label_find(store, label, common->source, &has, err))
+    if (store_label_find(c->store, label, question->source, &has, err))
         return -1;
     const struct {
-        const char **member, *name, *value;
+        const char *asked, **member, *name, *value;
         size_t count;
-    } members[] = {{&common->device, "device", has.device, has.devices},
-                   {&common->suite, "suite", has.suite, has.suites},
-                   {&common->sizes, "sizes", has.sizes, has.size_names}};
+    } members[] = {{question->device, &common->device, "device", has.device, has.devices},
+                   {question->suite, &common->suite, "suite", has.suite, has.suites},
+                   {question->sizes, &common->sizes, "sizes", has.sizes, has.size_names}};
     if (has.devices == 0 && !common->device)
-        return rl_fail(err, RL_E_NOT_FOUND, name,
+        return rl_fail(err, RL_E_NOT_FOUND, side ? "head" : "base",
                        "no run that counts has the label \"%s\"; replayed runs count only with source=replayed or any",
                        label);
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
-        if (*members[i].member || members[i].count == 0)
+        if (members[i].asked || members[i].count == 0)
             continue;
-        if (members[i].count > 1)
+        if (members[i].count > 1 || (*members[i].member && strcmp(*members[i].member, members[i].value) != 0))
             return rl_fail(err, RL_E_BAD_FIELD, members[i].name,
-                           "%s is missing: the runs with the label \"%s\" differ in it, so it has to be named",
-                           members[i].name, label);
+                           "%s is missing: the runs with the label \"%s\" differ in it%s, so it has to be named",
+                           members[i].name, label, members[i].count > 1 ? "" : " from those of base");
         *members[i].member = members[i].value;
     }
     return 0;
@@ -119,7 +120,7 @@ static int load_sides(struct comparison *c, struct common common, struct rl_err 
         named = &c->sides[i];
     }
     for (int i = 0; i < 2 && !named; i++)
-        if (asked[i].run_label[0] && complete_by_label(c->store, &common, i ? "head" : "base", asked[i].run_label, err))
+        if (asked[i].run_label[0] && complete_by_label(c, &common, i, err))
             return -1;
     for (int i = 0; i < 2; i++)
         if (asked[i].run_count == 0 && (complete(&common, named, err) || load_side(c, &common, i, err)))

@@ -136,6 +136,9 @@ class Labels(unittest.TestCase):
         self.site.run(1e-3, "580.1", label="mixed")
         self.site.run(1e-3, "580.1", label="mixed", sizes="scaled")
         self.refused(self.daemon.get("/api/v1/compare?base=label:mixed&head=label:head"), 400, "bad_field", "sizes", "has to be named")
+        self.site.run(1e-3, "580.1", label="large", sizes="scaled")
+        self.refused(self.daemon.get("/api/v1/compare?base=label:head&head=label:large"), 400, "bad_field", "sizes", "from those of base")
+        self.assertEqual(self.ok("/api/v1/compare?base=label:head&head=label:large&sizes=course")["head"]["runs"], [])
         for value, says in (("label:", "0 characters"), ("label:" + "x" * 65, "65 characters"), ("label:a,label:b", "two labels"), ("label:a,run:1", "neither"), ("cuda:13.0", "neither"),
                             ("tag:x", "label:LABEL"), ("driver:é", "only label: takes"), ("label:%E2%80%8B", "seen"), ("", "0 bytes")):
             for name in ("base", "head"):
