@@ -28,7 +28,7 @@ int trend_grow(void **items, size_t *capacity, size_t needed, size_t size, struc
     return 0;
 }
 
-#define GROUPS_MAX 64 /* drivers and CUDA versions of one device on one day */
+#define GROUPS_MAX 1024 /* drivers, CUDA versions and works of one device on one day: somebody tries many sizes */
 
 struct point { /* the runs of a day, or of its part, of one work under one driver and CUDA version */
     uint64_t versions;

@@ -273,6 +273,7 @@ static void a_trend_of_too_many_works_is_refused(void **state)
     struct fixture *f = *state;
     struct store_trend_query query = {
         .device = DEVICE_A, .kernel = "vector_add", .state = "warm", .now_ms = DAY0 + 100 * TREND_DAY_MS};
+    json_t *answer;
     struct rl_buf out;
 
     rl_buf_init(&out, 1 << 24);
@@ -282,13 +283,17 @@ static void a_trend_of_too_many_works_is_refused(void **state)
                      "CREATE TEMP TABLE n AS WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n "
                      "WHERE n < 1025) SELECT n FROM n; "
                      "INSERT INTO work (id, ask_bytes) SELECT 1000 + n, 5000 + n FROM n; "
-                     "INSERT INTO trend_day SELECT series_id, method_version, unit_id, state, day + n / 40, "
+                     "INSERT INTO trend_day SELECT series_id, method_version, unit_id, state, day + n / 200, "
                      "1000 + n, 0, 1, newest FROM trend_day, n",
                      NULL, NULL, NULL),
         SQLITE_OK);
     FAILS(f, RL_E_TOO_LARGE, store_history_trend(f->store, &query, &out, &f->err));
-    query.until_ms = DAY0 + 5 * TREND_DAY_MS;
+    query.until_ms = DAY0 + 3 * TREND_DAY_MS;
     OK(f, store_history_trend(f->store, &query, &out, &f->err));
+    answer = parse(out.data);
+    assert_int_equal(json_array_size(json_object_get(answer, "points")), 600); /* two hundred of one day */
+    assert_int_equal(json_array_size(json_object_get(answer, "series")), 600);
+    json_decref(answer);
     rl_buf_free(&out);
 }
 
