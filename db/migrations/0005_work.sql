@@ -34,6 +34,7 @@ CREATE TABLE found (
     run_id    INTEGER NOT NULL,
     unit_id   INTEGER NOT NULL,
     state     TEXT NOT NULL,
+    place     INTEGER NOT NULL, -- in the document's list
     flop      INTEGER NOT NULL, -- -1 and '': unknown
     ask_bytes INTEGER NOT NULL,
     dims      TEXT NOT NULL,
@@ -46,7 +47,7 @@ CREATE TABLE found (
 
 -- A shape of a kernel that only says its grid and block is no dims. Of kernels that come several times the first counts, as in run_row.
 INSERT INTO found
-    SELECT run_id, unit.id, '', coalesce(json_extract(k.value, '$.flop'), -1),
+    SELECT run_id, unit.id, '', k.key, coalesce(json_extract(k.value, '$.flop'), -1),
            coalesce(json_extract(k.value, '$.ask_bytes'), -1),
            CASE WHEN json_extract(k.value, '$.launch.shape') GLOB 'grid *' THEN ''
                 ELSE coalesce(json_extract(k.value, '$.launch.shape'), '') END,
@@ -57,19 +58,23 @@ INSERT INTO found
            coalesce(json_extract(k.value, '$.import.function'), ''), ''
     FROM run_document CROSS JOIN json_each(inflated(deflated, bytes), '$.kernels') AS k
          CROSS JOIN unit ON unit.name = json_extract(k.value, '$.kernel') AND unit.kind = 'kernel'
-    WHERE true ORDER BY run_id, k.key
-    ON CONFLICT DO NOTHING;
+    WHERE true
+    ON CONFLICT DO UPDATE SET place = excluded.place, flop = excluded.flop, ask_bytes = excluded.ask_bytes, dims = excluded.dims,
+        grid = excluded.grid, block = excluded.block, function = excluded.function, shape = excluded.shape
+        WHERE excluded.place < place;
 
 -- A ceiling's shape is its launch.
 INSERT INTO found
-    SELECT run_id, unit.id, json_extract(c.value, '$.state'),
+    SELECT run_id, unit.id, json_extract(c.value, '$.state'), c.key,
            CASE json_extract(c.value, '$.unit') WHEN 'flop_per_s' THEN coalesce(json_extract(c.value, '$.work'), -1) ELSE -1 END,
            CASE json_extract(c.value, '$.unit') WHEN 'byte_per_s' THEN coalesce(json_extract(c.value, '$.work'), -1) ELSE -1 END,
            '', '', '', '', coalesce(json_extract(c.value, '$.shape'), '')
     FROM run_document CROSS JOIN json_each(inflated(deflated, bytes), '$.ceilings') AS c
          CROSS JOIN unit ON unit.name = json_extract(c.value, '$.name') AND unit.kind = 'ceiling'
-    WHERE true ORDER BY run_id, c.key
-    ON CONFLICT DO NOTHING;
+    WHERE true
+    ON CONFLICT DO UPDATE SET place = excluded.place, flop = excluded.flop, ask_bytes = excluded.ask_bytes, dims = excluded.dims,
+        grid = excluded.grid, block = excluded.block, function = excluded.function, shape = excluded.shape
+        WHERE excluded.place < place;
 
 INSERT INTO work (flop, ask_bytes, dims)
     SELECT DISTINCT nullif(flop, -1), nullif(ask_bytes, -1), nullif(dims, '') FROM found WHERE true ON CONFLICT DO NOTHING;
@@ -80,11 +85,12 @@ INSERT INTO launch (grid, block, function, shape)
 DROP TRIGGER run_row_never_updated;
 UPDATE run_row SET work_id = known.work_id, launch_id = known.launch_id
     FROM (SELECT found.run_id, found.unit_id, found.state, work.id AS work_id, launch.id AS launch_id
-          FROM found CROSS JOIN work ON coalesce(work.flop, -1) = found.flop AND coalesce(work.ask_bytes, -1) = found.ask_bytes
-                                        AND coalesce(work.dims, '') = found.dims
-               CROSS JOIN launch ON coalesce(launch.grid, '') = found.grid AND coalesce(launch.block, '') = found.block
-                                    AND coalesce(launch.function, '') = found.function
-                                    AND coalesce(launch.shape, '') = found.shape) AS known
+          -- +: without its column's affinity a value is looked up in the index of an expression
+          FROM found CROSS JOIN work ON coalesce(work.flop, -1) = +found.flop AND coalesce(work.ask_bytes, -1) = +found.ask_bytes
+                                        AND coalesce(work.dims, '') = +found.dims
+               CROSS JOIN launch ON coalesce(launch.grid, '') = +found.grid AND coalesce(launch.block, '') = +found.block
+                                    AND coalesce(launch.function, '') = +found.function
+                                    AND coalesce(launch.shape, '') = +found.shape) AS known
     WHERE run_row.run_id = known.run_id AND run_row.unit_id = known.unit_id AND known.state IN ('', run_row.state);
 CREATE TRIGGER run_row_never_updated BEFORE UPDATE ON run_row
 BEGIN SELECT RAISE(ABORT, 'a stored run never changes'); END;
