@@ -1,5 +1,5 @@
-/* The copy of a database that a migration leaves beside it. It has another name until it is whole and on disk: a killed
- * VACUUM INTO leaves a file that opens as an empty database. */
+/* Copies of a database: the one that a migration leaves beside it, and the one that an operator asks for. A copy has
+ * another name until it is whole and on disk: a killed VACUUM INTO leaves a file that opens as an empty database. */
 #include "db/store_internal.h"
 
 #include <dirent.h>
@@ -12,7 +12,8 @@
 
 #include "base/time.h"
 
-#define PARTIAL ".partial"
+#define PARTIAL        ".partial"
+#define BESIDE_BUSY_MS 10000
 
 /* "FILE.vN-TIME.partial" of the database FILE, or SQLite's journal of it. */
 static bool is_partial(const char *name, const char *file)
@@ -72,12 +73,26 @@ static int write_copy(struct store *store, const char *partial, struct rl_err *e
     if (sqlite3_prepare_v2(store->db, "VACUUM INTO :name", -1, &stmt, NULL) != SQLITE_OK ||
         sqlite3_bind_text(stmt, 1, partial, -1, SQLITE_STATIC) != SQLITE_OK || sqlite3_step(stmt) != SQLITE_DONE) {
         store_fail(store, &cause, "backing up");
-        rc = rl_fail(err, cause.code, "database",
-                     "the backup before the migration could not be written (SQLite error %d)",
+        rc = rl_fail(err, cause.code, "database", "the backup could not be written (SQLite error %d)",
                      sqlite3_extended_errcode(store->db));
     }
     sqlite3_finalize(stmt);
     return rc;
+}
+
+/* Synced, then named, never over another file. */
+static int name_copy(const char *directory, const char *partial, const char *backup, struct rl_err *err)
+{
+    if (sync_file(partial, 0) < 0 || renameat2(AT_FDCWD, partial, AT_FDCWD, backup, RENAME_NOREPLACE) < 0) {
+        rl_fail(err, RL_E_STORE_IO, "database", "the backup could not be synced to disk and named: %s",
+                strerror(errno));
+        unlink(partial);
+        return -1;
+    }
+    if (sync_file(directory, O_DIRECTORY) < 0)
+        return rl_fail(err, RL_E_STORE_IO, "database", "the backup's name could not be synced to disk: %s",
+                       strerror(errno));
+    return 0;
 }
 
 static int make_backup(struct store *store, const char *directory, const char *partial, const char *backup,
@@ -93,16 +108,7 @@ static int make_backup(struct store *store, const char *directory, const char *p
         unlink(partial);
         return -1;
     }
-    if (sync_file(partial, 0) < 0 || rename(partial, backup) < 0) {
-        rl_fail(err, RL_E_STORE_IO, "database", "the backup could not be synced to disk and named: %s",
-                strerror(errno));
-        unlink(partial);
-        return -1;
-    }
-    if (sync_file(directory, O_DIRECTORY) < 0)
-        return rl_fail(err, RL_E_STORE_IO, "database", "the backup's name could not be synced to disk: %s",
-                       strerror(errno));
-    return 0;
+    return name_copy(directory, partial, backup, err);
 }
 
 int store_back_up(struct store *store, struct rl_err *err)
@@ -124,5 +130,68 @@ int store_back_up(struct store *store, struct rl_err *err)
     free(directory);
     free(partial);
     free(backup);
+    return rc;
+}
+
+/* ---- by hand ---- */
+
+/* A second connection, which only reads: the daemon may have the file open and write to it. */
+static int open_beside(struct store *store, struct rl_err *err)
+{
+    bool fresh = false;
+
+    errno = 0;
+    if (sqlite3_open_v2(store->path, &store->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
+                        NULL) != SQLITE_OK)
+        return store->db == NULL ? rl_fail(err, RL_E_NO_MEMORY, "database", "no memory for a connection")
+                                 : store_fail(store, err, "opening the database");
+    if (sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL) != SQLITE_OK ||
+        sqlite3_busy_timeout(store->db, BESIDE_BUSY_MS) != SQLITE_OK)
+        return store_fail(store, err, "opening the database");
+    if (store_identify(store, store_migration_count, &fresh, err) < 0)
+        return -1;
+    return fresh ? rl_fail(err, RL_E_STORE_OPEN, "database", "the file is no rooflined database: it has no tables") : 0;
+}
+
+static int copy_to(struct store *store, const char *target, const char *directory, const char *partial,
+                   struct rl_err *err)
+{
+    struct store_report report;
+
+    if (access(target, F_OK) == 0)
+        return rl_fail(err, RL_E_STORE_IO, "backup", "the backup's file is there already; name another one");
+    if (unlink(partial) != 0 && errno != ENOENT) /* of one that was killed */
+        return rl_fail(err, RL_E_STORE_IO, "backup", "the part of an earlier backup could not be removed: %s",
+                       strerror(errno));
+    if (open_beside(store, err) < 0)
+        return -1;
+    if (write_copy(store, partial, err) < 0 || store_check_file(partial, &report, err) < 0) {
+        unlink(partial);
+        return -1;
+    }
+    return name_copy(directory, partial, target, err);
+}
+
+int store_backup(const char *path, const char *target, struct rl_err *err)
+{
+    struct store store = {.lock_fd = -1};
+    char *partial = NULL, *directory = strdup(target);
+    int rc = -1;
+
+    if (asprintf(&partial, "%s" PARTIAL, target) < 0)
+        partial = NULL;
+    store.path = store_absolute_path(path, err);
+    if (directory == NULL || partial == NULL) {
+        rl_fail(err, RL_E_NO_MEMORY, "database", "no memory for the backup's name");
+    } else if (store.path != NULL) {
+        char *slash = strrchr(directory, '/');
+        if (slash != NULL)
+            slash[1] = '\0';
+        rc = copy_to(&store, target, slash != NULL ? directory : ".", partial, err);
+    }
+    sqlite3_close(store.db);
+    free(store.path);
+    free(directory);
+    free(partial);
     return rc;
 }

@@ -12,12 +12,14 @@
 #include <unistd.h>
 
 #define OPEN_BUSY_MS         1000
+#define LOCK_WAIT_MS         1000
+#define LOCK_TRY_MS          20
 #define VALUE_MAX_BYTES      (64 * 1024 * 1024) /* of one stored text or blob */
 #define WRITABLE_PROBE_BYTES 32768              /* twice that as hex: several pages, so that the log file has to grow */
 
 /* Absolute, without symbolic links, and of a file without hard links: two names of one file must find one lock. NULL
  * with err set. */
-static char *absolute_path(const char *path, struct rl_err *err)
+char *store_absolute_path(const char *path, struct rl_err *err)
 {
     char *real = realpath(path, NULL), *copy, *slash, *directory, *joined = NULL;
     struct stat status;
@@ -82,6 +84,13 @@ static int take_guard(struct store *store, struct rl_err *err)
         return rl_fail(err, code, "database", "the lock file beside the database cannot be opened: %s",
                        strerror(errno));
     }
+    /* A daemon that was killed while it started a process leaves the lock to the child until its exec. */
+    for (int waited_ms = 0; fcntl(store->lock_fd, F_OFD_SETLK, &lock) != 0; waited_ms += LOCK_TRY_MS) {
+        if ((errno != EAGAIN && errno != EACCES) || waited_ms >= LOCK_WAIT_MS)
+            break;
+        usleep(LOCK_TRY_MS * 1000);
+        errno = EAGAIN;
+    }
     if (fcntl(store->lock_fd, F_OFD_SETLK, &lock) == 0)
         return 0;
     if (errno == EAGAIN || errno == EACCES)
@@ -90,7 +99,7 @@ static int take_guard(struct store *store, struct rl_err *err)
                    strerror(errno));
 }
 
-static int open_connection(struct store *store, struct rl_err *err)
+int store_connect(struct store *store, struct rl_err *err)
 {
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
 
@@ -138,7 +147,7 @@ static int execute(struct store *store, const char *sql, struct rl_err *err, con
 }
 
 /* Decides before anything is written: another program's file is left untouched. */
-static int identify(struct store *store, int newest, bool *ret_fresh, struct rl_err *err)
+int store_identify(struct store *store, int newest, bool *ret_fresh, struct rl_err *err)
 {
     int64_t application = 0, version = 0, objects = 0;
 
@@ -174,7 +183,7 @@ static int set_pragma(struct store *store, const char *set, const char *get, int
     return 0;
 }
 
-static int set_pragmas(struct store *store, struct rl_err *err)
+int store_set_pragmas(struct store *store, struct rl_err *err)
 {
     sqlite3_stmt *stmt = NULL;
     const char *mode = NULL;
@@ -203,7 +212,7 @@ static int set_pragmas(struct store *store, struct rl_err *err)
     return rc;
 }
 
-static int has_rows(struct store *store, const char *sql, bool *ret, struct rl_err *err, const char *doing)
+int store_has_rows(struct store *store, const char *sql, bool *ret, struct rl_err *err, const char *doing)
 {
     sqlite3_stmt *stmt = NULL;
     int step, rc = 0;
@@ -229,7 +238,7 @@ static int migrate_one(struct store *store, const struct store_migration *migrat
     if (execute(store, "BEGIN IMMEDIATE", err, "starting a migration") < 0)
         return -1;
     if (execute(store, migration->sql, err, migration->name) < 0 || execute(store, numbers, err, migration->name) < 0 ||
-        has_rows(store, "PRAGMA foreign_key_check", &dangling, err, migration->name) < 0)
+        store_has_rows(store, "PRAGMA foreign_key_check", &dangling, err, migration->name) < 0)
         goto fail;
     if (dangling) {
         rl_fail(err, RL_E_STORE_CORRUPT, "database", "%s would leave rows that point nowhere", migration->name);
@@ -289,6 +298,57 @@ static int load_salt(struct store *store, struct rl_err *err)
     return rc;
 }
 
+bool store_in_log_mode(const char *path)
+{
+    unsigned char head[20] = {0}; /* 18 and 19: 2 for a write-ahead log (sqlite.org/fileformat2.html) */
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return false;
+    bool whole = pread(fd, head, sizeof head, 0) == (ssize_t)sizeof head;
+    close(fd);
+    return whole && head[18] == 2 && head[19] == 2;
+}
+
+/* Before the connection is there: closing a descriptor of the file would drop its locks. */
+static bool has_lost_log(const char *path)
+{
+    struct stat status;
+    char *log = NULL;
+    bool missing = asprintf(&log, "%s-wal", path) >= 0 && (stat(log, &status) != 0 || status.st_size == 0);
+
+    free(log);
+    return missing && store_in_log_mode(path);
+}
+
+/* In the file itself, so that a copy of it alone says so. What cannot be written now is not worth refusing to open. */
+static void mark_open(struct store *store, bool open)
+{
+    struct stmt stmt;
+    int rc;
+
+    if (store_begin(store, NULL) < 0)
+        return;
+    stmt = stmt_start(store, open ? STMT_META_PUT : STMT_META_DELETE);
+    stmt_text(&stmt, ":key", STORE_OPEN_MARK);
+    rc = stmt_run(&stmt, NULL, "marking the database");
+    store->marked = store_end(store, rc, NULL) == 0 && open;
+    if (store->marked)
+        sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+}
+
+static int read_mark(struct store *store, bool *ret, struct rl_err *err)
+{
+    struct stmt stmt = stmt_start(store, STMT_META_GET);
+    int rc;
+
+    stmt_text(&stmt, ":key", STORE_OPEN_MARK);
+    rc = stmt_step(&stmt, err, "reading the database");
+    stmt_end(&stmt);
+    *ret = rc == 1;
+    return rc < 0 ? -1 : 0;
+}
+
 int store_open_with(const char *path, const struct store_plan *plan, struct store **ret, struct rl_err *err)
 {
     struct store *store = calloc(1, sizeof *store);
@@ -298,16 +358,20 @@ int store_open_with(const char *path, const struct store_plan *plan, struct stor
         return rl_fail(err, RL_E_NO_MEMORY, "database", "no memory for the store");
     store->lock_fd = -1;
     store->scan = STORE_SCAN_DEFAULT;
-    store->path = absolute_path(path, err);
-    if (store->path == NULL || take_guard(store, err) < 0 || open_connection(store, err) < 0 ||
-        identify(store, plan->count, &fresh, err) < 0 || set_pragmas(store, err) < 0 ||
+    store->path = store_absolute_path(path, err);
+    bool no_log = store->path != NULL && has_lost_log(store->path), marked = false;
+    if (store->path == NULL || take_guard(store, err) < 0 || store_connect(store, err) < 0 ||
+        store_identify(store, plan->count, &fresh, err) < 0 || store_set_pragmas(store, err) < 0 ||
         store_add_functions(store, err) < 0 || migrate(store, fresh, plan, err) < 0 ||
         store_prepare_all(store, err) < 0 || load_salt(store, err) < 0 || store_load_job_counts(store, err) < 0 ||
-        store_load_series(store, err) < 0 || store_mend_trends(store, err) < 0) {
+        store_load_series(store, err) < 0 || store_mend_trends(store, err) < 0 || read_mark(store, &marked, err) < 0) {
         store_close(store);
         return -1;
     }
     sqlite3_busy_timeout(store->db, STORE_BUSY_MS);
+    store->lost_log = no_log && marked;
+    mark_open(store, true);
+    store_watch(store);
     *ret = store;
     return 0;
 }
@@ -327,6 +391,8 @@ void store_close(struct store *store)
 
     if (store == NULL)
         return;
+    if (store->marked)
+        mark_open(store, false);
     store_finalize_all(store);
     rc = sqlite3_close(store->db); /* checkpoints, so that what stays is one file */
     assert(rc == SQLITE_OK);       /* a statement outside the table is left open */
@@ -338,6 +404,11 @@ void store_close(struct store *store)
     store_forget_device_names(store);
     free(store->path);
     free(store);
+}
+
+bool store_lost_log(const struct store *store)
+{
+    return store->lost_log;
 }
 
 const char *store_path(const struct store *store)
@@ -373,65 +444,4 @@ int store_check_writable(struct store *store, struct rl_err *err)
             rc = -1;
     }
     return rc;
-}
-
-static int check_job_counts(struct store *store, struct rl_err *err)
-{
-    int64_t remembered[JOB_STATE_COUNT];
-    int rc;
-
-    memcpy(remembered, store->job_counts, sizeof remembered);
-    rc = store_load_job_counts(store, err);
-    if (rc == 0 && memcmp(remembered, store->job_counts, sizeof remembered) != 0)
-        rc = rl_fail(err, RL_E_STORE_CORRUPT, "database", "jobs were counted wrongly, or written by another program");
-    return rc;
-}
-
-/* of run_fact: not withdrawn */
-#define SHOWN "run_fact.run_id NOT IN (SELECT w.run_id FROM withdrawal AS w WHERE w.back_at_ms IS NULL)"
-
-int store_check_integrity(struct store *store, struct rl_err *err)
-{
-    static const struct {
-        const char *sql, *wrong;
-    } checks[] = {
-        {"PRAGMA foreign_key_check", "rows point to rows that are not there"},
-        {"SELECT 1 FROM run LEFT JOIN run_document ON run_id = run.id WHERE run_id IS NULL", "a run has no document"},
-        {"SELECT 1 FROM run JOIN job ON job.id = run.job_id WHERE job.state <> 'done'", "an unfinished job has a run"},
-        {"SELECT 1 FROM run JOIN series ON series.id = series_id WHERE date_ms NOT BETWEEN oldest_ms AND newest_ms",
-         "a series does not span its runs"},
-        {"SELECT 1 FROM run LEFT JOIN run_fact AS f ON f.run_id = run.id "
-         "WHERE (f.series_id, f.date_ms) IS NOT (run.series_id, run.date_ms)",
-         "a run has no facts, or another's"},
-        {"SELECT 1 FROM (SELECT series_id, day, count(*) AS n FROM run_fact WHERE " SHOWN
-         " GROUP BY series_id, day) LEFT JOIN series_day USING (series_id, day) WHERE runs IS NOT n",
-         "a day's runs were counted wrongly"},
-        {"SELECT 1 WHERE (SELECT coalesce(sum(runs), 0) FROM series_day) <> (SELECT count(*) FROM run_fact "
-         "WHERE " SHOWN ")",
-         "a day without runs is counted"},
-        {"SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM trend_stale) AND (SELECT coalesce(sum(runs), 0) FROM trend_day) <> "
-         "(SELECT count(*) FROM run_row JOIN run_fact USING (run_id) WHERE eligible = 1 AND " SHOWN ")",
-         "a trend's runs were counted wrongly"},
-    };
-    sqlite3_stmt *stmt = NULL;
-    const char *text;
-    int rc = 0;
-
-    if (sqlite3_prepare_v2(store->db, "PRAGMA integrity_check(1)", -1, &stmt, NULL) != SQLITE_OK ||
-        sqlite3_step(stmt) != SQLITE_ROW) {
-        rc = store_fail(store, err, "checking integrity");
-    } else {
-        text = (const char *)sqlite3_column_text(stmt, 0);
-        if (text == NULL || strcmp(text, "ok") != 0)
-            rc = rl_fail(err, RL_E_STORE_CORRUPT, "database", "integrity check: %s", text != NULL ? text : "no answer");
-    }
-    sqlite3_finalize(stmt);
-    for (size_t i = 0; rc == 0 && i < sizeof checks / sizeof *checks; i++) {
-        bool found = false;
-
-        rc = has_rows(store, checks[i].sql, &found, err, "checking integrity");
-        if (rc == 0 && found)
-            rc = rl_fail(err, RL_E_STORE_CORRUPT, "database", "integrity check: %s", checks[i].wrong);
-    }
-    return rc == 0 ? check_job_counts(store, err) : rc;
 }

@@ -90,8 +90,13 @@ void store_finalize_all(struct store *store)
 
 struct stmt stmt_start(struct store *store, enum store_stmt id)
 {
-    struct stmt stmt = {.store = store, .handle = store->stmts[id], .id = id};
+    struct stmt stmt = {.store = store, .id = id};
 
+    /* Outside of a transaction a statement begins to read by itself, and the index of a log that was cut is no memory.
+     */
+    if (store->db == NULL || sqlite3_get_autocommit(store->db))
+        stmt.lost = store_in_place(store, false, &store->lost) < 0;
+    stmt.handle = store->stmts[id];
     assert(!sqlite3_stmt_busy(stmt.handle));
     return stmt;
 }
@@ -156,6 +161,11 @@ int stmt_step(struct stmt *stmt, struct rl_err *err, const char *doing)
 {
     int rc;
 
+    if (stmt->lost) {
+        if (err != NULL)
+            *err = stmt->store->lost;
+        return -1;
+    }
     if (stmt->bad != NULL)
         return rl_fail(err, RL_E_INTERNAL, "database", "%s: the value for %s cannot be stored (statement %s)", doing,
                        stmt->bad, store_stmt_texts[stmt->id].name);
@@ -170,6 +180,8 @@ int stmt_step(struct stmt *stmt, struct rl_err *err, const char *doing)
 
 void stmt_end(struct stmt *stmt)
 {
+    if (stmt->handle == NULL)
+        return;
     sqlite3_reset(stmt->handle);
     sqlite3_clear_bindings(stmt->handle);
 }
@@ -194,21 +206,14 @@ char *stmt_column_dup(struct stmt *stmt, int column)
     return strdup(text != NULL ? (const char *)text : "");
 }
 
-/* What is written into a file that has lost its name is lost with the last descriptor. */
-static int check_in_place(struct store *store, struct rl_err *err)
-{
-    int moved = 0;
-
-    if (sqlite3_file_control(store->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved)
-        return rl_fail(err, RL_E_STORE_IO, "database", "the database file was moved, deleted or replaced");
-    return 0;
-}
-
 int store_look(struct store *store, struct rl_err *err)
 {
-    struct stmt stmt = stmt_start(store, STMT_LOOK);
+    struct stmt stmt;
 
+    if (store_in_place(store, false, err) < 0)
+        return -1;
     assert(sqlite3_get_autocommit(store->db));
+    stmt = stmt_start(store, STMT_LOOK);
     return stmt_run(&stmt, err, "starting to read");
 }
 
@@ -216,7 +221,7 @@ void store_look_end(struct store *store)
 {
     struct stmt stmt;
 
-    if (sqlite3_get_autocommit(store->db)) /* an I/O error may have ended it already */
+    if (store->db == NULL || sqlite3_get_autocommit(store->db)) /* an I/O error may have ended it already */
         return;
     stmt = stmt_start(store, STMT_COMMIT); /* of nothing: cannot fail */
     stmt_run(&stmt, NULL, "ending a read");
@@ -226,9 +231,9 @@ int store_begin(struct store *store, struct rl_err *err)
 {
     struct stmt stmt;
 
-    assert(sqlite3_get_autocommit(store->db));
-    if (check_in_place(store, err) < 0)
+    if (store_in_place(store, true, err) < 0)
         return -1;
+    assert(sqlite3_get_autocommit(store->db));
     stmt = stmt_start(store, STMT_BEGIN);
     return stmt_run(&stmt, err, "starting a transaction");
 }
@@ -247,7 +252,7 @@ int store_end(struct store *store, int rc, struct rl_err *err)
     }
     store->stored.id = 0;
     /* A full disk or an I/O error may have rolled back already. */
-    if (!sqlite3_get_autocommit(store->db)) {
+    if (store->db != NULL && !sqlite3_get_autocommit(store->db)) {
         stmt = stmt_start(store, STMT_ROLLBACK);
         stmt_run(&stmt, NULL, "rolling back");
     }

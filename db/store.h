@@ -29,9 +29,9 @@ struct store;
 /* Opens or creates. A newer file is RL_E_STORE_NEWER; an older one is migrated (backup first by VACUUM INTO beside it,
  * "FILE.vN-TIME.backup" once it is whole and synced, ".partial" until then; a migration removes an earlier one's part)
  * when it is below 1 GB or allow_big, else RL_E_STORE_BIG_MIGRATION. A file that another process holds:
- * RL_E_STORE_BUSY, for another daemon at once (a lock on "FILE-lock", kept until store_close or the process's end). A
- * file of another program, or no database at all: RL_E_STORE_OPEN, the file untouched. The sqlite3 command line may
- * read while the store is open. */
+ * RL_E_STORE_BUSY, for another daemon after a second (a lock on "FILE-lock", kept until store_close or the process's
+ * end). A file of another program, or no database at all: RL_E_STORE_OPEN, the file untouched. The sqlite3 command line
+ * may read while the store is open. */
 int store_open(const char *path, bool allow_big, struct store **ret, struct rl_err *err);
 void store_close(struct store *store); /* accepts NULL */
 /* Whether a write would work now: some pages are really written to the log, in a transaction that is rolled back. For
@@ -40,7 +40,28 @@ int store_check_writable(struct store *store, struct rl_err *err);
 /* PRAGMA integrity_check and foreign_key_check, and that runs, jobs and series agree. Reads the whole file: not for the
  * loop. */
 int store_check_integrity(struct store *store, struct rl_err *err);
+/* The same of a file that no daemon has open, its log with it: only read, nothing is made beside it. A file that is
+ * empty or no rooflined database: RL_E_STORE_OPEN; one that is open: RL_E_STORE_BUSY. One of an older version is told
+ * of too. */
+struct store_report {
+    int version;
+    int64_t runs, jobs;
+    int64_t newest_run, newest_run_ms; /* by date; 0 without one */
+    int64_t newest_job, newest_job_ms; /* by id, when it was accepted */
+    bool log;                          /* a write-ahead log stands beside the file and was read with it */
+    bool log_missing; /* a store had it open and its log is not there: the newest commits may be lost */
+};
+int store_check_file(const char *path, struct store_report *ret, struct rl_err *err);
+/* Copies a database into one new file, while a daemon writes to it too: `target` has its name once it is whole, checked
+ * and synced, "TARGET.partial" until then. One that is there already is RL_E_STORE_IO. */
+int store_backup(const char *path, const char *target, struct rl_err *err);
 int store_schema_version(const struct store *store);
+/* At the start: the file was open when it was last written, and its log is not there. What stood in it alone is lost.
+ */
+bool store_lost_log(const struct store *store);
+/* Looks whether the database's files are in place, as each write does. 1: something was wrong and has been mended, with
+ * a sentence in err (its code is RL_E_STORE_IO); 0; -1: it cannot be mended. */
+int store_look_after(struct store *store, struct rl_err *err);
 const char *store_path(const struct store *store); /* of its file: absolute, without symbolic links */
 
 /* ---- devices ---- */

@@ -51,17 +51,28 @@ struct withdrawn_set {
 };
 #define STORE_SCAN_DEFAULT ((struct store_scan){.from_series = 64, .rows_per_series = 4, .rows_max = 12000})
 
+struct store_file { /* ino 0: not there */
+    uint64_t device, ino;
+    int64_t bytes;
+};
+#define STORE_BROKEN                                                                                                   \
+    "the write-ahead log was cut short: what was stored last may be lost; stop the daemon, keep the files, check them"
+
 struct store {
-    sqlite3 *db;
+    sqlite3 *db; /* NULL: not connected again yet (watch.c) */
     sqlite3_stmt *stmts[STMT_COUNT];
     char *path; /* absolute */
     int lock_fd;
     int version;
     int64_t job_counts[JOB_STATE_COUNT]; /* as committed: this process is the only writer */
     char cursor_salt[33];
-    struct series_cache series;     /* as committed */
-    struct withdrawn_set withdrawn; /* as committed; read with the series */
-    bool series_stale;              /* memory ran out, or runs went: both to be read anew */
+    struct store_file file, log, index; /* as they were last looked at */
+    struct rl_err lost;                 /* why stmt_start found them out of place */
+    bool marked, lost_log, broken;      /* the mark is set; found at the start; the log was cut: no more writes */
+    char mended[160];                   /* what store_in_place has mended and nobody has asked for yet */
+    struct series_cache series;         /* as committed */
+    struct withdrawn_set withdrawn;     /* as committed; read with the series */
+    bool series_stale;                  /* memory ran out, or runs went: both to be read anew */
     struct store_scan scan;
     char **device_names; /* by the number of the device's word in the series; NULL: not read yet */
     size_t device_name_count;
@@ -81,6 +92,29 @@ int store_open_with(const char *path, const struct store_plan *plan, struct stor
  * begun. RL_E_STORE_IO, or what SQLite met. */
 int store_back_up(struct store *store, struct rl_err *err);
 
+/* ---- open.c ---- */
+/* Absolute, without symbolic links; NULL with err set for what is no file, or has hard links. One that is not there has
+ * its name too. */
+char *store_absolute_path(const char *path, struct rl_err *err);
+/* Whose file it is; *ret_fresh: nobody's yet. Sets store->version. Writes nothing. */
+int store_identify(struct store *store, int newest, bool *ret_fresh, struct rl_err *err);
+int store_has_rows(struct store *store, const char *sql, bool *ret, struct rl_err *err, const char *doing);
+/* In meta, and at once in the file itself, as long as a store is open: the newest commits may then stand in the log
+ * alone. A file in log mode that has it and no log is a copy without its log, or has lost it. */
+#define STORE_OPEN_MARK "open"
+int store_connect(struct store *store, struct rl_err *err);     /* opens the file and sets what no PRAGMA does */
+int store_set_pragmas(struct store *store, struct rl_err *err); /* and the rest: a log, synced at each commit */
+bool store_in_log_mode(const char *path);                       /* by the file's header; a VACUUM INTO copy is not */
+
+/* ---- watch.c ---- */
+/* Takes down which files the log and its index are now. */
+void store_watch(struct store *store);
+/* Outside of a transaction: whether the database, its log and its index are still the files that the connection has, as
+ * long as they were. A log that lost its name is brought into the database and a new one begun; an index that was cut
+ * or lost is made anew from the log. RL_E_STORE_IO for what cannot be mended; a database file that was moved away can
+ * still be read, but not written. */
+int store_in_place(struct store *store, bool to_write, struct rl_err *err);
+
 /* ---- statement.c ---- */
 /* Fills err from the connection's last error, by its extended code; `doing` says what failed: "storing a job". */
 int store_fail(struct store *store, struct rl_err *err, const char *doing);
@@ -96,6 +130,7 @@ struct stmt {
     sqlite3_stmt *handle;
     enum store_stmt id;
     const char *bad; /* the first bind that failed, else NULL */
+    bool lost;       /* the database's files are out of place: store->lost says why */
 };
 struct stmt stmt_start(struct store *store, enum store_stmt id);
 void stmt_int(struct stmt *stmt, const char *name, int64_t value);

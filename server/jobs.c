@@ -90,6 +90,20 @@ static void on_kick(void *arg)
         jobs_kick(jobs, 0);
 }
 
+/* ---- the store's files ---- */
+
+static void on_watch(void *arg)
+{
+    struct jobs *jobs = arg;
+    struct rl_err err = {0};
+    int rc = store_look_after(jobs->store, &err);
+    if (rc > 0 || (rc < 0 && jobs->store_error.code != err.code)) /* looked at again and again: said once */
+        jobs_log("the database: %s", err.message);
+    if (rc < 0)
+        jobs->store_error = err;
+    loop_timer_set(jobs->loop, jobs->watch_timer, LIMIT_STORE_WATCH_MS);
+}
+
 /* ---- submitting ---- */
 
 static void name_devices(const struct jobs *jobs, struct rl_buf *out)
@@ -239,6 +253,7 @@ int jobs_new(const struct jobs_config *config, struct store *store, struct loop 
     int64_t interrupted = 0, requeued = 0;
     if (loop_add_timer(loop, -1, on_kick, jobs, &jobs->kick_timer, err) != 0 ||
         loop_add_timer(loop, -1, jobs_save_timer, jobs, &jobs->save_timer, err) != 0 ||
+        loop_add_timer(loop, LIMIT_STORE_WATCH_MS, on_watch, jobs, &jobs->watch_timer, err) != 0 ||
         loop_add_timer(loop, -1, jobs_probe_timer, jobs, &jobs->probe_timer, err) != 0 ||
         jobs_load_spool(jobs, err) != 0 ||
         store_recover(store, rl_now_ms(), jobs_is_spooled, jobs, &interrupted, &requeued, err) != 0) {
@@ -310,6 +325,7 @@ void jobs_free(struct jobs *jobs)
     spool_free(jobs->spool);
     loop_remove(jobs->loop, jobs->kick_timer);
     loop_remove(jobs->loop, jobs->save_timer);
+    loop_remove(jobs->loop, jobs->watch_timer);
     loop_remove(jobs->loop, jobs->probe_timer);
     free(jobs);
 }

@@ -69,7 +69,7 @@ struct jobs {
     struct spool *spool;
     struct active *unsaved; /* ended, end not stored yet, device free; the oldest first */
     int64_t save_after_ms;  /* between tries to store the first of them */
-    struct loop_source *kick_timer, *probe_timer, *save_timer;
+    struct loop_source *kick_timer, *probe_timer, *save_timer, *watch_timer;
     bool stopping, told; /* told: stopped() was called */
     void (*stopped)(void *arg);
     void *stopped_arg;

@@ -13,7 +13,9 @@
 
 #include "base/num.h"
 
-#define BACKLOG 128
+#define BACKLOG     128
+#define BIND_TRIES  20
+#define BIND_TRY_MS 50
 
 union address {
     struct sockaddr any;
@@ -84,6 +86,17 @@ static int socket_name(int fd, char ret_name[80])
     return 0;
 }
 
+/* A daemon that was killed while it started a process leaves the address to the child until its exec. */
+static int bind_waiting(int fd, const struct sockaddr *address, socklen_t len)
+{
+    int rc;
+    for (int tries = 0; (rc = bind(fd, address, len)) != 0 && errno == EADDRINUSE && tries < BIND_TRIES; tries++) {
+        usleep(BIND_TRY_MS * 1000);
+        errno = EADDRINUSE;
+    }
+    return rc;
+}
+
 int listen_tcp(const char *text, char ret_name[80], bool *ret_loopback, int *ret_fd, struct rl_err *err)
 {
     union address address;
@@ -94,7 +107,7 @@ int listen_tcp(const char *text, char ret_name[80], bool *ret_loopback, int *ret
     fd = socket(address.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) ||
         (!v4 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof(one))) ||
-        bind(fd, &address.any, v4 ? sizeof(address.v4) : sizeof(address.v6)) || listen(fd, BACKLOG) ||
+        bind_waiting(fd, &address.any, v4 ? sizeof(address.v4) : sizeof(address.v6)) || listen(fd, BACKLOG) ||
         socket_name(fd, ret_name)) {
         rl_fail(err, RL_E_LISTEN, "listen", "cannot listen on %s: %s", text, strerror(errno));
         if (fd >= 0)

@@ -66,6 +66,17 @@ static void on_signal(void *arg, uint32_t events)
     imports_shutdown(daemon->imports, processes_gone, daemon);
 }
 
+/* The log's index is memory of a file: whoever cuts the file between two looks at it (db/watch.c) takes the memory
+ * away. All that was acknowledged is in the database and its log, so that the next start has it. */
+static void on_bus_error(int number)
+{
+    static const char words[] = "rooflined: a file of the database was cut short while it was in use (SIGBUS): ending; "
+                                "what was stored is kept, start again\n";
+    (void)number;
+    (void)!write(STDERR_FILENO, words, sizeof words - 1);
+    _exit(EX_IOERR);
+}
+
 static int watch_signals(struct daemon *daemon, struct rl_err *err)
 {
     sigset_t set;
@@ -77,6 +88,7 @@ static int watch_signals(struct daemon *daemon, struct rl_err *err)
     signal(SIGPIPE, SIG_IGN);
     /* A limit on the size of files is an error of the write, as a full disk is. */
     signal(SIGXFSZ, SIG_IGN);
+    signal(SIGBUS, on_bus_error);
     if (sigprocmask(SIG_BLOCK, &set, NULL) || (daemon->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)) < 0)
         return rl_fail(err, RL_E_INTERNAL, NULL, "cannot take signals: %s", strerror(errno));
     return loop_add_fd(daemon->loop, daemon->signal_fd, EPOLLIN, on_signal, daemon, &daemon->signals, err);
@@ -197,6 +209,9 @@ static int start(struct daemon *daemon, struct rl_err *err)
         loop_new(&daemon->loop, err) || watch_signals(daemon, err) ||
         jobs_new(&jobs, daemon->store, daemon->loop, &daemon->jobs, err))
         return -1;
+    if (store_lost_log(daemon->store))
+        fprintf(stderr, "rooflined: warning: the database was open when it was last written, and its write-ahead log "
+                        "(-wal) is missing: what was stored last may be lost\n");
     daemon->imports = imports_new(options->import_exec, daemon->store, daemon->loop);
     daemon->turns = turns_new(daemon->loop);
     if (!daemon->imports || !daemon->turns)
@@ -272,11 +287,48 @@ static int retire(struct store *store, const char *runs, const char *reason, str
     return 0;
 }
 
+/* "12 runs, newest 12 of 2026-11-29T…", or "no runs". */
+static void print_count(const char *name, int64_t count, int64_t newest, int64_t ms)
+{
+    char time[RL_TIME_TEXT];
+    rl_time_format(ms, time);
+    if (count == 0)
+        printf("; no %ss", name);
+    else
+        printf("; %lld %s%s, newest %lld of %s", (long long)count, name, rl_plural((uint64_t)count), (long long)newest,
+               time);
+}
+
+static int check(const char *database, struct rl_err *err)
+{
+    struct store_report report;
+    if (store_check_file(database, &report, err))
+        return -1;
+    printf("%s: schema version %d, integrity ok", database, report.version);
+    print_count("run", report.runs, report.newest_run, report.newest_run_ms);
+    print_count("job", report.jobs, report.newest_job, report.newest_job_ms);
+    putchar('\n');
+    if (report.log_missing)
+        return rl_fail(
+            err, RL_E_STORE_CORRUPT, "database",
+            "its write-ahead log (-wal) is missing: a daemon had the file open when it was copied or the log "
+            "was deleted, and what was stored last may stand in the log alone");
+    return 0;
+}
+
 static int maintain(const struct options *options, struct rl_err *err)
 {
     struct store *store;
     if (access(options->database, F_OK))
         return rl_fail(err, RL_E_STORE_OPEN, "database", "there is no database %s", options->database);
+    if (options->backup) {
+        if (store_backup(options->database, options->backup, err))
+            return -1;
+        printf("%s: copied to %s\n", options->database, options->backup);
+        return 0;
+    }
+    if (options->check && !options->migrate && !options->retire)
+        return check(options->database, err);
     if (store_open(options->database, options->migrate, &store, err))
         return -1;
     int rc = options->retire ? retire(store, options->retire, options->reason, err) : 0;
@@ -301,7 +353,7 @@ int main(int argc, char **argv)
         options_help();
     } else if (daemon.options.version) {
         puts("rooflined " RL_BUILD_ID);
-    } else if (daemon.options.migrate || daemon.options.check || daemon.options.retire) {
+    } else if (daemon.options.migrate || daemon.options.check || daemon.options.retire || daemon.options.backup) {
         exit_code = maintain(&daemon.options, &err) ? rl_err_print("rooflined", &err) : 0;
     } else {
         if (start(&daemon, &err) || loop_run(daemon.loop, &err))

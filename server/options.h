@@ -13,7 +13,7 @@
 
 struct options {
     char *listen, *listen_unix, *database, *measure_exec, *measure_socket, *import_exec, *replay, *static_dir,
-        *token_file, *retire, *reason;
+        *token_file, *retire, *reason, *backup;
     char *allow_host[OPTIONS_HOSTS_MAX];
     size_t allow_host_count;
     bool open_loopback, open_network, migrate, check, verbose, help, version;

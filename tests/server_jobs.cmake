@@ -40,6 +40,9 @@ if(Python3_FOUND)
     --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} --data ${RL_TEST_DATA} --export ${CMAKE_CURRENT_SOURCE_DIR}/data/import/long.csv
     --clock $<TARGET_FILE:stepped_clock>)
   set_tests_properties(system.endurance PROPERTIES LABELS system TIMEOUT 900)
+  add_test(NAME system.store COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/system/store_test.py
+    --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} --data ${RL_TEST_DATA})
+  set_tests_properties(system.store PROPERTIES LABELS system TIMEOUT 600)
   foreach(way IN ITEMS exec socket)
     add_test(NAME system.kill_${way} COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/system/kill_test.py
       --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} --data ${RL_TEST_DATA} --way ${way} --count 200)

@@ -338,7 +338,7 @@ struct rl_run {
     struct rl_telemetry *telemetry;
     size_t telemetry_count;
     bool counter_backed;     /* every requested row has DRAM bytes */
-    struct rl_strings flags; /* run-wide: shared, throttled, driver_changed */
+    struct rl_strings flags; /* run-wide: shared, throttled, driver_changed, clock_stepped */
     struct rl_lent lent;
     struct rl_import import;
 };

@@ -97,6 +97,7 @@ const FLAGS = {
   bytes_derived: "DRAM bytes are the profiler's rate times its time of the launch: no count was exported",
   cache_resident: "the caches served most of what was asked for",
   clock_moved: "the SM clock moved by more than 1 percent",
+  clock_stepped: "the machine's clock was set during the run: its end is its start plus the time that passed",
   derived: "follows from two printed figures, not measured by itself",
   driver_changed: "the driver changed during the run",
   flop_disagrees: "given and counted flop are more than 0.1 percent apart; the given ones are used",

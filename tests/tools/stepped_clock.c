@@ -1,5 +1,6 @@
 /* A wall clock that a test can set: with LD_PRELOAD, CLOCK_REALTIME of a program is the system's plus so many
- * milliseconds as stand in the first eight bytes of the file that STEPPED_CLOCK names. Other clocks are the system's. */
+ * milliseconds as stand in the first eight bytes of the file that STEPPED_CLOCK names. Other clocks are the system's.
+ */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdatomic.h>

@@ -291,6 +291,23 @@ static void clocks_run(void **state)
 
 /* ---- numbers ---- */
 
+static void a_clock_that_is_set_is_seen(void **state)
+{
+    (void)state;
+    bool stepped = true;
+    struct rl_moment from = rl_moment_now();
+    int64_t ms = rl_moment_since(&from, &stepped);
+    assert_false(stepped);
+    assert_in_range(ms - from.ms, 0, 60000);
+    static const int64_t steps[] = {-86400000, -600, 600, 86400000};
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        struct rl_moment other = {from.ms - steps[i], from.boot_ns}; /* the clock has been set by so much since */
+        ms = rl_moment_since(&other, &stepped);
+        assert_true(stepped);
+        assert_in_range(ms - other.ms, 0, 60000);
+    }
+}
+
 static void integers(void **state)
 {
     (void)state;
@@ -531,6 +548,7 @@ int main(void)
         cmocka_unit_test(times_there_and_back),
         cmocka_unit_test(bad_times_are_refused),
         cmocka_unit_test(clocks_run),
+        cmocka_unit_test(a_clock_that_is_set_is_seen),
         cmocka_unit_test(integers),
         cmocka_unit_test(reals_in),
         cmocka_unit_test(reals_out),

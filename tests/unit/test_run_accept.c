@@ -204,6 +204,14 @@ static void dates_are_of_today(void **state)
     struct bench *bench = *state;
     bench->expected.now_ms += 48LL * 3600 * 1000;
     is_refused(bench, "more than a day");
+    bench->expected.clock_stepped = true; /* as the daemon saw it */
+    is_accepted(bench);
+    bench->expected.clock_stepped = false;
+    static const char *const flags[] = {"clock_stepped"}; /* as the process saw it */
+    bench->run->flags = (struct rl_strings){flags, 1};
+    is_accepted(bench);
+    bench->run->flags.count = 0;
+    is_refused(bench, "more than a day");
     bench->expected.now_ms = bench->run->finished_at_ms;
     bench->run->started_at_ms = bench->run->finished_at_ms + 1;
     is_refused(bench, "before started_at");

@@ -19,6 +19,7 @@ const PHASES = {
   kernels: "Measuring the kernels",
   counters: "Counting bytes",
   checks: "Checking the results",
+  storing: "Measured, to be stored",
 };
 
 /** How far a running job is: its phase, what is measured in it and the steps; null before it says so. titles: kernel titles by id, as far as they are known. */
