@@ -65,10 +65,33 @@ char *store_absolute_path(const char *path, struct rl_err *err)
     return joined;
 }
 
+bool store_in_log_mode(const char *path)
+{
+    unsigned char head[20] = {0}; /* 18 and 19: 2 for a write-ahead log (sqlite.org/fileformat2.html) */
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return false;
+    bool whole = pread(fd, head, sizeof head, 0) == (ssize_t)sizeof head;
+    close(fd);
+    return whole && head[18] == 2 && head[19] == 2;
+}
+
+/* Under the lock and before the connection is there: closing a descriptor of the file would drop its locks. */
+static bool has_lost_log(const char *path)
+{
+    struct stat status;
+    char *log = NULL;
+    bool missing = asprintf(&log, "%s-wal", path) >= 0 && (stat(log, &status) != 0 || status.st_size == 0);
+
+    free(log);
+    return missing && store_in_log_mode(path);
+}
+
 /* An open file description lock on a file beside the database: SQLite's own locks let a second writer in between
  * transactions, and a lock on the database itself would be lost with SQLite's (closing any descriptor of a file drops a
  * process's POSIX locks on it). */
-static int take_guard(struct store *store, struct rl_err *err)
+static int take_guard(struct store *store, bool *ret_no_log, struct rl_err *err)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     char *name = NULL;
@@ -91,8 +114,10 @@ static int take_guard(struct store *store, struct rl_err *err)
         usleep(LOCK_TRY_MS * 1000);
         errno = EAGAIN;
     }
-    if (fcntl(store->lock_fd, F_OFD_SETLK, &lock) == 0)
+    if (fcntl(store->lock_fd, F_OFD_SETLK, &lock) == 0) {
+        *ret_no_log = has_lost_log(store->path);
         return 0;
+    }
     if (errno == EAGAIN || errno == EACCES)
         return rl_fail(err, RL_E_STORE_BUSY, "database", "another rooflined has this database open");
     return rl_fail(err, RL_E_STORE_IO, "database", "the lock file beside the database cannot be locked: %s",
@@ -298,29 +323,6 @@ static int load_salt(struct store *store, struct rl_err *err)
     return rc;
 }
 
-bool store_in_log_mode(const char *path)
-{
-    unsigned char head[20] = {0}; /* 18 and 19: 2 for a write-ahead log (sqlite.org/fileformat2.html) */
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-    if (fd < 0)
-        return false;
-    bool whole = pread(fd, head, sizeof head, 0) == (ssize_t)sizeof head;
-    close(fd);
-    return whole && head[18] == 2 && head[19] == 2;
-}
-
-/* Before the connection is there: closing a descriptor of the file would drop its locks. */
-static bool has_lost_log(const char *path)
-{
-    struct stat status;
-    char *log = NULL;
-    bool missing = asprintf(&log, "%s-wal", path) >= 0 && (stat(log, &status) != 0 || status.st_size == 0);
-
-    free(log);
-    return missing && store_in_log_mode(path);
-}
-
 /* In the file itself, so that a copy of it alone says so. What cannot be written now is not worth refusing to open. */
 static void mark_open(struct store *store, bool open)
 {
@@ -359,8 +361,8 @@ int store_open_with(const char *path, const struct store_plan *plan, struct stor
     store->lock_fd = -1;
     store->scan = STORE_SCAN_DEFAULT;
     store->path = store_absolute_path(path, err);
-    bool no_log = store->path != NULL && has_lost_log(store->path), marked = false;
-    if (store->path == NULL || take_guard(store, err) < 0 || store_connect(store, err) < 0 ||
+    bool no_log = false, marked = false;
+    if (store->path == NULL || take_guard(store, &no_log, err) < 0 || store_connect(store, err) < 0 ||
         store_identify(store, plan->count, &fresh, err) < 0 || store_set_pragmas(store, err) < 0 ||
         store_add_functions(store, err) < 0 || migrate(store, fresh, plan, err) < 0 ||
         store_prepare_all(store, err) < 0 || load_salt(store, err) < 0 || store_load_job_counts(store, err) < 0 ||

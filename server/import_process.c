@@ -23,7 +23,7 @@
 #define READ_BYTES   65536u
 #define OUTPUT_BYTES 1024u /* kept of what it writes to its standard output and error, which should be nothing */
 #define DRAIN_READS  64
-#define LEAVE_MS     2000 /* that a process may take to exit after its answer, after the end of its stream, after TERM */
+#define LEAVE_MS     2000 /* that it may take to exit: after its answer, after the end of its stream, after TERM */
 
 struct import_process {
     struct loop *loop;

@@ -186,11 +186,16 @@ def kills(harm, count):
 def steps(harm, count):
     clock = harm.site.directory / "clock"
     clock.write_bytes(struct.pack("=q", 0))
-    os.environ["STEPPED_CLOCK"], os.environ["LD_PRELOAD"] = str(clock), str(harm.options.clock)
+    # a sanitized build wants to be the first library otherwise
+    ours = {"STEPPED_CLOCK": str(clock), "LD_PRELOAD": str(harm.options.clock),
+            "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"}
+    before = dict(os.environ)
+    os.environ.update(ours)
     try:
         harm.start()
     finally:
-        del os.environ["STEPPED_CLOCK"], os.environ["LD_PRELOAD"]
+        os.environ.clear()
+        os.environ.update(before)
     offset, flagged = 0, 0
     for turn in range(count):
         job_id = harm.submit("fail")
