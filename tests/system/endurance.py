@@ -67,8 +67,8 @@ class Harm:
         self.export = options.export.read_bytes()
         self.kept_on_disk = 0
 
-    def start(self):
-        self.site.start(job_timeout=120)
+    def start(self, job_timeout=120):
+        self.site.start(job_timeout=job_timeout)
         self.site.ready()
 
     def submit(self, retry=None, **more):
@@ -292,8 +292,9 @@ def first_child(harm, name, limit_s=20):
 
 
 def stops(harm, count, who):
-    """who: daemon, measure, import or birth. Each stop is shorter than the limit of what it stops."""
-    harm.start()
+    """who: daemon, measure, import or birth. A stop of the daemon may be longer than a phase of the job (4 s); any other is shorter than the
+    limit of what it stops."""
+    harm.start(40 if who == "daemon" else 120)
     made = early = 0
     for turn in range(count * 8):
         if made == count:

@@ -207,7 +207,7 @@ static void dates_are_of_today(void **state)
     bench->expected.clock_stepped = true; /* as the daemon saw it */
     is_accepted(bench);
     bench->expected.clock_stepped = false;
-    static const char *const flags[] = {"clock_stepped"}; /* as the process saw it */
+    static const char *flags[] = {"clock_stepped"}; /* as the process saw it */
     bench->run->flags = (struct rl_strings){flags, 1};
     is_accepted(bench);
     bench->run->flags.count = 0;
