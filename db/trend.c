@@ -132,24 +132,46 @@ static int read_series(struct store *store, struct trend *trend, const struct se
 
 /* ---- of a label, whose days nothing keeps: made of its runs, as trend_day's lines are ---- */
 
-/* A day of one work that is whole; its place and count are filled in. */
-static int take_day(struct trend *trend, const struct trend_day *day, struct piece piece, uint64_t versions,
-                    struct rl_err *err)
+struct label_day { /* of one work */
+    struct piece piece;
+    struct trend_day runs;
+};
+struct label_days { /* of the day that is being read */
+    struct label_day *items;
+    size_t count, capacity;
+};
+
+/* The day is whole: its works become pieces. */
+static int take_days(struct trend *trend, struct label_days *days, uint64_t versions, struct rl_err *err)
 {
-    piece.first = trend->sample_count;
-    piece.count = (size_t)day->count;
-    if (day->count == 0)
-        return 0;
-    if (add_piece(trend, &piece, err) < 0)
-        return -1;
-    for (int i = 0; i < day->count; i++)
-        add_sample(trend, &day->entries[i], piece.day, versions, i == 0 ? day->runs - day->count : 0);
+    for (size_t k = 0; k < days->count; k++) {
+        const struct trend_day *day = &days->items[k].runs;
+        struct piece piece = days->items[k].piece;
+
+        piece.first = trend->sample_count;
+        piece.count = (size_t)day->count;
+        if (add_piece(trend, &piece, err) < 0)
+            return -1;
+        for (int i = 0; i < day->count; i++)
+            add_sample(trend, &day->entries[i], piece.day, versions, i == 0 ? day->runs - day->count : 0);
+    }
+    days->count = 0;
     return 0;
 }
 
-static bool same_day(const struct piece *a, const struct piece *b)
+/* That of the work, begun when there is none yet; NULL when memory ran out. */
+static struct trend_day *day_of(struct label_days *days, const struct piece *piece, struct rl_err *err)
 {
-    return a->day == b->day && a->work_id == b->work_id && a->profiler_time == b->profiler_time;
+    for (size_t k = 0; k < days->count; k++) {
+        const struct piece *other = &days->items[k].piece;
+
+        if (other->work_id == piece->work_id && other->profiler_time == piece->profiler_time)
+            return &days->items[k].runs;
+    }
+    if (trend_grow((void **)&days->items, &days->capacity, days->count + 1, sizeof *days->items, err) < 0)
+        return NULL;
+    days->items[days->count] = (struct label_day){.piece = *piece};
+    return &days->items[days->count++].runs;
 }
 
 static double real_at(const struct stmt *stmt, int column)
@@ -168,11 +190,30 @@ static struct trend_entry entry_of(const struct trend *trend, const struct stmt 
                                 .percent_of_ceiling = real_at(stmt, 7)};
 }
 
+static int take_labelled(struct trend *trend, struct stmt *stmt, struct label_days *days, uint64_t versions,
+                         struct rl_err *err)
+{
+    const struct piece piece = {.day = sqlite3_column_int64(stmt->handle, 8),
+                                .work_id = sqlite3_column_int64(stmt->handle, 9),
+                                .profiler_time = sqlite3_column_int(stmt->handle, 10) != 0};
+    struct trend_entry entry = entry_of(trend, stmt, piece.day);
+    struct trend_day *day;
+
+    if (++trend->labelled > STORE_TREND_LABEL_RUNS)
+        return rl_fail(err, RL_E_TOO_LARGE, "label", "more than %d runs of this label are in these days: ask for fewer",
+                       STORE_TREND_LABEL_RUNS);
+    if (days->count > 0 && days->items[0].piece.day != piece.day && take_days(trend, days, versions, err) < 0)
+        return -1;
+    if ((day = day_of(days, &piece, err)) == NULL)
+        return -1;
+    trend_day_add(day, &entry);
+    return 0;
+}
+
 static int read_labelled(struct store *store, struct trend *trend, const struct series_row *series, struct rl_err *err)
 {
     struct stmt stmt = stmt_start(store, STMT_TREND_LABELLED);
-    struct trend_day day = {0};
-    struct piece piece = {.day = INT64_MIN};
+    struct label_days days = {0};
     int rc;
 
     stmt_text(&stmt, ":label", trend->query->label);
@@ -183,28 +224,16 @@ static int read_labelled(struct store *store, struct trend *trend, const struct 
     stmt_int(&stmt, ":from", trend->from * TREND_DAY_MS);
     stmt_int(&stmt, ":before", trend->days.until * TREND_DAY_MS);
     while ((rc = stmt_step(&stmt, err, "reading a label's trend")) == 1) {
-        const struct piece next = {.day = sqlite3_column_int64(stmt.handle, 8),
-                                   .work_id = sqlite3_column_int64(stmt.handle, 9),
-                                   .profiler_time = sqlite3_column_int(stmt.handle, 10) != 0};
-        struct trend_entry entry = entry_of(trend, &stmt, next.day);
-        bool another = !same_day(&next, &piece);
-
-        if (store_is_withdrawn(store, entry.run_id))
+        if (store_is_withdrawn(store, sqlite3_column_int64(stmt.handle, 1)))
             continue;
-        if (++trend->labelled > STORE_TREND_LABEL_RUNS)
-            rc = rl_fail(err, RL_E_TOO_LARGE, "label",
-                         "more than %d runs of this label are in these days: ask for fewer", STORE_TREND_LABEL_RUNS);
-        else if (another)
-            rc = take_day(trend, &day, piece, versions_of(series), err);
-        if (rc < 0)
+        if ((rc = take_labelled(trend, &stmt, &days, versions_of(series), err)) < 0)
             break;
-        if (another)
-            day = (struct trend_day){0};
-        piece = next;
-        trend_day_add(&day, &entry);
     }
     stmt_end(&stmt);
-    return rc < 0 ? -1 : take_day(trend, &day, piece, versions_of(series), err);
+    if (rc == 0)
+        rc = take_days(trend, &days, versions_of(series), err);
+    free(days.items);
+    return rc;
 }
 
 static int compare_pieces(const void *a, const void *b)
