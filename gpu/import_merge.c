@@ -6,7 +6,6 @@
 
 #include "base/num.h"
 #include "import_internal.h"
-#include "kernels/catalogue.h"
 
 #define LAUNCHES_SHOWN_IN_ALL 2048u /* of all rows together: up to 350 bytes each, where read and write are absent */
 #define LAUNCHES_DIFFER       0.01  /* launches of one row whose DRAM bytes are further apart are flagged */
@@ -23,87 +22,6 @@ static int missing(struct import *import, const char *table, const char *fmt, ..
     va_end(args);
     struct import_source source = {"ncu", table, 0, NULL};
     return import_fail(import->err, RL_E_IMPORT_MISSING, &source, "%s", text);
-}
-
-/* ---- which launches are a row's ---- */
-
-static bool same_dims(const struct import_group *group, const struct rl_row *row)
-{
-    return row->launch.dims_why != NULL || !group->has_dims ||
-           (memcmp(group->grid, row->launch.grid, sizeof group->grid) == 0 &&
-            memcmp(group->block, row->launch.block, sizeof group->block) == 0);
-}
-
-static bool name_fits(const struct import_group *group, const char *wanted, const char *wanted_base)
-{
-    return strcmp(group->name, wanted) == 0 || strcmp(group->base, wanted) == 0 ||
-           strcmp(group->base, wanted_base) == 0;
-}
-
-static void list_names(const struct import_table *t, char out[256])
-{
-    size_t len = 0;
-    out[0] = '\0';
-    for (size_t i = 0; i < t->group_count && i < 6; i++) {
-        char quoted[IMPORT_QUOTE];
-        int more = snprintf(out + len, 256 - len, "%s%s", i > 0 ? ", " : "", import_quote(quoted, t->groups[i].base));
-        if (more < 0 || (size_t)more >= 256 - len) {
-            out[len] = '\0';
-            break;
-        }
-        len += (size_t)more;
-    }
-}
-
-/* The one group of the row; a full name beats a bare one. */
-static int find_group(struct import *import, struct import_table *t, const struct rl_row *row,
-                      struct import_group **ret)
-{
-    const char *wanted = row->import.function.why == NULL && row->import.function.value != NULL
-                             ? row->import.function.value
-                             : row->kernel;
-    const char *base = import_base_name(import->arena, wanted);
-    char names[256], one[IMPORT_QUOTE];
-    struct import_group *found = NULL, *exact = NULL;
-    size_t count = 0, exact_count = 0;
-    bool shape_only = false;
-    if (base == NULL)
-        return rl_fail(import->err, RL_E_NO_MEMORY, "ncu", "no memory for the kernels' names");
-    for (size_t i = 0; i < t->group_count; i++) {
-        struct import_group *group = &t->groups[i];
-        if (!name_fits(group, wanted, base))
-            continue;
-        if (!same_dims(group, row)) {
-            shape_only = true;
-            continue;
-        }
-        found = group;
-        count++;
-        if (strcmp(group->name, wanted) == 0) {
-            exact = group;
-            exact_count++;
-        }
-    }
-    if (count == 1 || exact_count == 1) {
-        *ret = count == 1 ? found : exact;
-        return 0;
-    }
-    list_names(t, names);
-    import_quote(one, row->kernel);
-    if (count == 0 && shape_only)
-        return missing(
-            import, t->name,
-            "\"%s\" was launched there with other grids and blocks than (%lld, %lld, %lld)x(%lld, %lld, %lld)", one,
-            (long long)row->launch.grid[0], (long long)row->launch.grid[1], (long long)row->launch.grid[2],
-            (long long)row->launch.block[0], (long long)row->launch.block[1], (long long)row->launch.block[2]);
-    if (count == 0)
-        return missing(import, t->name, "no launch of \"%s\" is there; those that are: %s%s", one, names,
-                       t->group_count > 6 ? ", …" : "");
-    return rl_fail(import->err, RL_E_IMPORT_DISAGREES, "timings",
-                   "\"%s\" fits %zu kernels of %s, which differ in name, grid or block (%s); give its \"grid\" and "
-                   "\"block\", or its "
-                   "whole name as \"function\", in the timing line",
-                   one, count, t->name, names);
 }
 
 /* ---- values of a row ---- */
@@ -467,26 +385,17 @@ static void tell_rest(struct import *import, const struct import_table *t)
 int import_merge(struct import *import, struct import_table *t)
 {
     struct rl_run *run = import->run;
-    if (t->groups == NULL)
+    if (t->groups == NULL || import->row_group == NULL)
         return rl_fail(import->err, RL_E_INTERNAL, "ncu", "the launches were not grouped");
     if (t->uncontrolled && import->request->fields.cache != NULL && !counted_warm(import, t))
         return rl_fail(import->err, RL_E_IMPORT_DISAGREES, "cache",
                        "cache is \"cold\", but %s says that the profiler did not control the caches", t->name);
-    bool had_both = false, had_bytes = false, alone = import_file_of(import->request, IMPORT_TIMINGS) == NULL;
+    bool had_both = false, had_bytes = false;
     for (size_t i = 0; i < run->row_count; i++) {
-        struct import_group *group = alone ? &t->groups[i] : NULL;
+        struct import_group *group = import->row_group[i];
         const struct rl_row *row = &run->rows[i];
         had_both = had_both || (row->state[RL_WARM].present && row->state[RL_COLD].present);
         had_bytes = had_bytes || (row->state[RL_COLD].present && rl_is_known(row->state[RL_COLD].bytes.dram));
-        if (group == NULL && (find_group(import, t, row, &group) != 0 || group == NULL))
-            return -1;
-        if (group->used) {
-            char one[IMPORT_QUOTE];
-            return rl_fail(import->err, RL_E_IMPORT_DISAGREES, "timings",
-                           "\"%s\" and another timing fit the same kernel of %s", import_quote(one, row->kernel),
-                           t->name);
-        }
-        group->used = true;
         if (merge_row(import, t, group, &run->rows[i]) != 0)
             return -1;
     }
