@@ -61,6 +61,9 @@ static int check_files(const struct import_request *request, struct rl_err *err)
     }
     if (request->file_count == 0)
         return rl_fail(err, RL_E_BAD_FIELD, "ncu", "nothing to import: give ncu, timings or both, or a recording");
+    if (seen[IMPORT_POWER] == request->file_count)
+        return rl_fail(err, RL_E_BAD_FIELD, "power",
+                       "a power log stands beside a run's files: send ncu or timings with it");
     if ((seen[IMPORT_RECORDING] > 0 || seen[IMPORT_RECORD] > 0) && request->file_count > 1)
         return rl_fail(err, RL_E_BAD_FIELD, seen[IMPORT_RECORDING] > 0 ? "recording" : "record",
                        "a recording, or a record, is imported alone: it has its times and bytes");
@@ -299,6 +302,8 @@ int import_make(const struct import_request *request, struct import_result *ret,
         rc = import_recording(&import, import_file_of(request, IMPORT_RECORDING));
     else
         rc = import_counters_and_timings(&import);
+    if (rc == 0 && import_file_of(request, IMPORT_POWER) != NULL)
+        rc = import_power(&import, import_file_of(request, IMPORT_POWER));
     if (rc == 0)
         rc = finish_run(&import);
     if (rc == 0)

@@ -89,6 +89,12 @@ int import_fields_check(struct import *import)
         return bad(import, "times", fields->times, "warm (a loop) or cold (caches emptied before each) is expected");
     if (fields->partial != NULL && !is_one_of(fields->partial, "true", "false", NULL))
         return bad(import, "partial", fields->partial, "true or false is expected");
+    const char *alone = fields->since != NULL       ? "since"
+                        : fields->until != NULL     ? "until"
+                        : fields->power_gpu != NULL ? "power_gpu"
+                                                    : NULL;
+    if (alone != NULL && import_file_of(import->request, IMPORT_POWER) == NULL)
+        return rl_fail(import->err, RL_E_BAD_FIELD, alone, "%s is of a power log, and none was sent", alone);
     return check_date(import);
 }
 

@@ -266,6 +266,8 @@ int import_agree(struct import *import, const struct import_table *table);
 int import_work(struct import *import, struct rl_row *row, const struct import_table *table);
 int import_record(struct import *import, const struct import_file *file);
 int import_recording(struct import *import, const struct import_file *file);
+/* The run's power from a log; the run has its device. */
+int import_power(struct import *import, const struct import_file *file);
 /* A row whose every value is unknown for this reason. */
 void import_blank_row(struct rl_row *row, const char *why);
 /* "gpu-name" of a device's name: lower-case letters, digits and single dashes; NULL when nothing is left. */

@@ -259,7 +259,7 @@ struct rl_telemetry {
 };
 
 struct rl_import_file {
-    const char *kind;   /* "ncu", "timings", "recording", "record" */
+    const char *kind;   /* "ncu", "timings", "recording", "record", "power" */
     const char *format; /* what it was found to be, in words: encoding, shape, separators */
     int64_t bytes;
     const char *sha256; /* hex, of the bytes as they came */
@@ -270,6 +270,17 @@ struct rl_import {
     struct rl_import_file *files;
     size_t file_count;
     struct rl_strings notes; /* what was left out, summed, derived or not found: sentences */
+};
+
+/* Power over an imported run's window, from a log of the GPU's. */
+struct rl_power {
+    bool present;              /* false: the JSON member is absent */
+    struct rl_real average_w;  /* over the time that samples cover */
+    struct rl_real energy_j;   /* of the whole window; unknown where samples are missing */
+    int64_t samples;           /* within the window */
+    struct rl_real interval_s; /* the usual one between samples: the grain of what is told here */
+    struct rl_text from, until; /* the window by the log's own clock, whose time zone it does not say */
+    const char *source;        /* "nvidia-smi --query-gpu", "nvidia-smi dmon" */
 };
 
 struct rl_run {
@@ -296,6 +307,7 @@ struct rl_run {
     bool counter_backed;     /* every requested row has DRAM bytes */
     struct rl_strings flags; /* run-wide: shared, throttled, driver_changed */
     struct rl_import import;
+    struct rl_power power;
 };
 
 /* A run with an arena of its own, or NULL when memory ran out. */
