@@ -90,6 +90,11 @@ void import_numbers_begin(struct import_numbers *numbers);
 void import_numbers_see(struct import_numbers *numbers, const char *text, size_t line);
 /* text in one format; -1 when it is not a number in it. */
 int import_number_parse(unsigned format, const char *text, double *ret);
+/* text times `times` as a whole number, in decimal arithmetic, halves of the last unit rounded up: 32.66 x 1e6 is
+ * 32660000. -1 when it is no number in the format, negative, or over 1e18. */
+int import_number_whole(unsigned format, const char *text, uint64_t times, int64_t *ret);
+/* One of the last digit that text has: 0.01 of "32.66". 0 for what is no number. */
+double import_number_step(unsigned format, const char *text);
 unsigned import_number_formats(const char *text); /* bit i: format i can read it */
 /* Whether text, a number in this format, has digits behind a decimal separator, be they zeros. */
 bool import_number_has_fraction(unsigned format, const char *text);
@@ -98,6 +103,7 @@ const char *import_number_words(unsigned format); /* "thousands ',' decimals '.'
 /* ---- metrics (import_metric.c) ---- */
 
 enum import_value {
+    /* whole numbers of one launch: bytes, instructions, operations */
     IMPORT_DRAM,
     IMPORT_DRAM_READ,
     IMPORT_DRAM_WRITE,
@@ -111,7 +117,20 @@ enum import_value {
     IMPORT_DADD,
     IMPORT_DMUL,
     IMPORT_DFMA,
-    IMPORT_REGISTERS,
+    IMPORT_HADD,
+    IMPORT_HMUL,
+    IMPORT_HFMA,
+    IMPORT_FADD2, /* packed FP32 of GB10x: two operations, or two FMA, each */
+    IMPORT_FMUL2,
+    IMPORT_FFMA2,
+    IMPORT_TENSOR_FP16, /* operations of the tensor cores by the type that they read */
+    IMPORT_TENSOR_BF16,
+    IMPORT_TENSOR_TF32,
+    IMPORT_TENSOR_FP64,
+    IMPORT_TENSOR_FP8,
+    IMPORT_TENSOR_FP8_SPARSE,
+    IMPORT_WHOLE_VALUES,
+    IMPORT_REGISTERS = IMPORT_WHOLE_VALUES,
     IMPORT_SHARED_STATIC,
     IMPORT_SHARED_DYNAMIC,
     IMPORT_OCCUPANCY,
@@ -119,6 +138,10 @@ enum import_value {
     IMPORT_L1_HIT,
     IMPORT_DRAM_PERCENT,
     IMPORT_SM_PERCENT,
+    IMPORT_DURATION,    /* s, of the profiler's own clock */
+    IMPORT_SM_HZ,       /* SM clock, mean over the launch */
+    IMPORT_CYCLES,      /* elapsed, mean over the SMs */
+    IMPORT_TENSOR_SEEN, /* above 0 where the tensor cores did anything */
     IMPORT_LAUNCH_VALUES,
     /* of the device: read once */
     IMPORT_DEVICE_L2 = IMPORT_LAUNCH_VALUES,
@@ -132,7 +155,18 @@ enum import_value {
     IMPORT_DEVICE_NAME, /* a text */
     IMPORT_VALUES
 };
-enum import_unit { IMPORT_BYTES, IMPORT_COUNTS, IMPORT_PERCENT, IMPORT_PLAIN, IMPORT_TEXT };
+enum import_unit {
+    IMPORT_BYTES,
+    IMPORT_COUNTS,
+    IMPORT_PERCENT,
+    IMPORT_PLAIN,
+    IMPORT_TEXT,
+    IMPORT_SECONDS,
+    IMPORT_HERTZ,
+    IMPORT_PER_SECOND, /* of a whole value: times the launch's duration it is one */
+    IMPORT_PER_CYCLE,  /* times its elapsed cycles */
+    IMPORT_ANY         /* whether it is 0 is all that is asked */
+};
 struct import_metric {
     const char *name;
     enum import_value value;
@@ -153,6 +187,7 @@ struct import_reading { /* a cell with a metric that is used */
     const struct import_metric *metric;
     const char *text, *unit, *column;
     size_t line;
+    bool odd; /* of DRAM bytes: text is no number but "n/a" or the like */
     struct import_reading *next;
 };
 struct import_launch {
@@ -164,7 +199,12 @@ struct import_launch {
     size_t line;
     struct import_reading *readings;
     double value[IMPORT_LAUNCH_VALUES];
+    int64_t whole[IMPORT_WHOLE_VALUES];                     /* the same, exact above 2^53 too */
     const struct import_metric *from[IMPORT_LAUNCH_VALUES]; /* NULL: the launch has no such value */
+    uint64_t derived; /* bit of a value: a rate times the launch's time or cycles */
+    uint64_t odd;     /* its cell is there and holds no number ("n/a", "nan") */
+    bool tensors_seen;
+    const char *left_out; /* why its byte counts count for nothing, or NULL */
     struct import_launch *next_in_group;
 };
 struct import_samples { /* seconds, of the import's arena */
@@ -176,9 +216,16 @@ struct import_group { /* launches of one kernel in one shape */
     bool has_dims;
     int64_t grid[3], block[3];
     struct import_launch *first, *last;
-    size_t count;
-    bool used;                    /* by a row */
+    size_t count, left_out; /* launches; those of them whose counts are none */
+    const char *unreliable; /* why the counts of all of them failed, or NULL */
+    bool used;              /* by a row */
     struct import_samples *times; /* that a trace gives its launches; NULL: none */
+};
+#define IMPORT_ODD_SHOWN 6
+struct import_odd { /* a metric with cells that hold no number */
+    const char *metric;
+    char text[32];
+    size_t line, count; /* the first, and how many */
 };
 struct import_table {
     struct rl_arena *arena;
@@ -198,7 +245,11 @@ struct import_table {
     size_t device_line;
     const char *metrics_seen[6]; /* some names, for messages */
     size_t metrics_seen_count;
+    struct import_odd odd[IMPORT_ODD_SHOWN];
+    const char *unreliable;           /* why the counts of some kernel failed, or NULL */
+    size_t odd_metrics, odd_more;     /* entries of odd; cells of metrics beyond them */
     const char *rate_seen;            /* a DRAM metric that is a rate, where there is one: no count */
+    size_t instances;                 /* cells that list the values of the units behind their total */
     bool uncontrolled;                /* the profiler says that it did not flush: the launches are warm */
     size_t output_lines, output_line; /* lines that are not the profiler's after the header; the first */
 };
@@ -209,11 +260,14 @@ int import_table_read(const struct import_file *file, const struct import_text *
  * *ret is the one of the row before, or NULL. RL_E_TOO_LARGE above IMPORT_LAUNCHES_MAX. */
 int import_table_launch(const struct import_file *file, struct import_table *table, const struct import_launch *made,
                         struct import_launch **ret, struct rl_err *err);
+/* Remembers that the metric's cell in this line holds no number, for the note that names it. */
+void import_table_odd(struct import_table *table, const char *metric, const char *text, size_t line);
 /* Decides the number format, turns cells into values, and groups launches. */
 int import_table_values(const struct import_file *file, struct import_table *table, struct rl_err *err);
 /* A device value in its own unit, or unknown. */
 struct rl_count import_table_device(const struct import_table *table, enum import_value value, double factor);
-/* "vadd" of "void ns::vadd<4>(float const*)": the function's own name. */
+/* "vadd" of "void ns::vadd<4>(float const*)": the function's own name (import_names.c). The name itself where none is
+ * found in it; NULL when memory ran out. */
 const char *import_base_name(struct rl_arena *arena, const char *name);
 /* Why text holds no table of the profiler: fails with the code and words that name what it is. */
 int import_refuse(const struct import_file *file, const struct import_text *text, struct rl_err *err);
@@ -255,6 +309,16 @@ int import_rows_of(struct import *import, const struct import_table *table, stru
 const char *import_row_name(struct import *import, const struct import_table *table, const struct import_group *group);
 /* "NAME @ (8, 1, 1)x(256, 1, 1)", of the run's arena. */
 const char *import_shape_name(struct import *import, const char *name, const int64_t grid[3], const int64_t block[3]);
+/* The mean of a value over the group's launches that count; unknown with `why` (borrowed) where one has none. */
+struct rl_real import_mean(const struct import_group *group, enum import_value value, const char *why);
+/* The row's and its state's figures from the group's launches (import_values.c): bytes, percentages, shape, flop, and
+ * s->profiled: the profiler's own time and SM clock, each the mean over the launches that count, unknown where a launch
+ * does not tell it, absent where none tells either. Launches whose DRAM bytes are "n/a" are left out, with a note.
+ * RL_E_IMPORT_MISSING: a launch has no DRAM bytes; RL_E_IMPORT_NOT_COUNTED: they are "n/a" in all of them. */
+int import_row_values(struct import *import, struct import_table *table, struct import_group *group, struct rl_row *row,
+                      struct rl_row_state *s);
+/* row->flop_counted and row->flop_by_precision (import_flop.c). */
+void import_row_flop(struct rl_row *row, const struct import_group *group);
 /* Adds the file to the run's list of what it was made of. */
 int import_add_file(struct import *import, const struct import_file *file, const char *format);
 int import_fields_check(struct import *import);

@@ -1,5 +1,6 @@
 /* From cells to values: the file's number format, units, and launches grouped by kernel and shape. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,9 +54,13 @@ struct choice {
 static int weigh(void *arg, const struct import_reading *reading)
 {
     struct choice *choice = arg;
+    enum import_unit unit = reading->metric->unit;
     double scale;
-    if (reading->metric->unit == IMPORT_PERCENT ||
-        import_unit_scale(reading->metric->unit, reading->unit, &scale) != 0 || scale > 1)
+    bool whole = (unit == IMPORT_BYTES || unit == IMPORT_COUNTS || unit == IMPORT_PLAIN || unit == IMPORT_SECONDS) &&
+                 reading->metric->value != IMPORT_CYCLES; /* an average over the SMs */
+    /* the profiler's clock has no parts of a nanosecond */
+    if (!whole || import_unit_scale(unit, reading->unit, &scale) != 0 ||
+        (unit == IMPORT_SECONDS ? scale > 1e-9 : scale > 1))
         return 0;
     for (unsigned i = 0; i < IMPORT_FORMATS; i++)
         if (import_number_has_fraction(i, reading->text))
@@ -112,6 +117,28 @@ static int decide_format(struct import_table *t, struct rl_err *err)
 
 /* ---- values ---- */
 
+void import_table_odd(struct import_table *t, const char *metric, const char *text, size_t line)
+{
+    for (size_t i = 0; i < t->odd_metrics; i++)
+        if (strcmp(t->odd[i].metric, metric) == 0) {
+            t->odd[i].count++;
+            return;
+        }
+    if (t->odd_metrics == IMPORT_ODD_SHOWN) {
+        t->odd_more++;
+        return;
+    }
+    struct import_odd *odd = &t->odd[t->odd_metrics++];
+    char quoted[IMPORT_QUOTE];
+    *odd = (struct import_odd){.metric = metric, .line = line, .count = 1};
+    snprintf(odd->text, sizeof odd->text, "%s", import_quote(quoted, text));
+}
+
+struct amount {
+    double real;   /* in the metric's own unit to a whole or a second, times its factor */
+    int64_t whole; /* of bytes and counts: the same, exact */
+};
+
 /* One launch counts whole bytes and events. With a prefix the profiler rounds: 0.03 Kbyte, but not to less than one. */
 static bool is_count(enum import_unit unit, double value, double scale)
 {
@@ -120,98 +147,137 @@ static bool is_count(enum import_unit unit, double value, double scale)
     return scale > 1 ? value == 0 || value * scale >= 0.5 : value == floor(value);
 }
 
-static int value_of(const struct import_table *t, const struct import_reading *reading, double *ret, struct rl_err *err)
+static int value_of(const struct import_table *t, const struct import_reading *reading, struct amount *ret,
+                    struct rl_err *err)
 {
     struct import_source source = at_reading(t, reading);
+    const struct import_metric *metric = reading->metric;
     char quoted[IMPORT_QUOTE];
     double scale = 1, value = 0;
-    if (import_unit_scale(reading->metric->unit, reading->unit, &scale) != 0) {
-        source.column = reading->metric->name;
+    int64_t whole = 0;
+    if (import_unit_scale(metric->unit, reading->unit, &scale) != 0) {
+        source.column = metric->name;
         return import_fail(err, RL_E_IMPORT_FORMAT, &source, "has the unit \"%s\"; %s is expected",
-                           import_quote(quoted, reading->unit), import_unit_expected(reading->metric->unit));
+                           import_quote(quoted, reading->unit), import_unit_expected(metric->unit));
     }
     if (import_number_parse(t->format, reading->text, &value) != 0)
         return import_fail(err, RL_E_IMPORT_FORMAT, &source, "is \"%s\", which is no number (%s)",
                            import_quote(quoted, reading->text), import_number_words(t->format));
     if (value < 0)
         return import_fail(err, RL_E_IMPORT_FORMAT, &source, "is \"%s\"; %s cannot be negative",
-                           import_quote(quoted, reading->text), reading->metric->name);
-    if (!is_count(reading->metric->unit, value, scale))
+                           import_quote(quoted, reading->text), metric->name);
+    if (!is_count(metric->unit, value, scale))
         return import_fail(err, RL_E_IMPORT_FORMAT, &source, "is \"%s\" %s; one launch counts whole ones, or none",
                            import_quote(quoted, reading->text), reading->unit);
-    value *= scale * reading->metric->factor;
-    if (value > 1e18)
+    /* 57984 / 1e9 is the nearest double to it, 57984 * 1e-9 is not */
+    value = (scale < 1 ? value / rint(1 / scale) : value * scale) * metric->factor;
+    bool counted = metric->unit == IMPORT_BYTES || metric->unit == IMPORT_COUNTS;
+    if (value > 1e18 ||
+        (counted && import_number_whole(t->format, reading->text, (uint64_t)(scale * metric->factor), &whole) != 0))
         return import_fail(err, RL_E_IMPORT_FORMAT, &source, "is \"%s\" %s, more than any launch can count",
                            import_quote(quoted, reading->text), reading->unit);
-    *ret = value;
+    *ret = (struct amount){counted ? (double)whole : value, whole};
     return 0;
 }
 
-static int fill_launch(const struct import_table *t, struct import_launch *launch, struct rl_err *err)
+static bool is_rate(const struct import_metric *metric)
 {
-    for (const struct import_reading *r = launch->readings; r != NULL; r = r->next) {
-        double value = 0;
-        if (value_of(t, r, &value, err) != 0)
-            return -1;
+    return metric->unit == IMPORT_PER_SECOND || metric->unit == IMPORT_PER_CYCLE;
+}
+
+/* Times, clocks and rates are read beside the counts: one whose unit is not known is missing, and refuses no file. */
+static bool is_readable(struct import_table *t, struct import_launch *launch, struct import_reading *reading)
+{
+    enum import_unit unit = reading->metric->unit;
+    double scale, value = 0;
+    bool beside = is_rate(reading->metric) || unit == IMPORT_SECONDS || unit == IMPORT_HERTZ ||
+                  reading->metric->value == IMPORT_CYCLES;
+    if (reading->odd)
+        return false;
+    if (!beside || (import_unit_scale(unit, reading->unit, &scale) == 0 &&
+                    import_number_parse(t->format, reading->text, &value) == 0 && value >= 0 &&
+                    (value > 0 || is_rate(reading->metric))))
+        return true;
+    char text[160];
+    snprintf(text, sizeof text, "%.80s%s%.60s", reading->text, reading->unit[0] != '\0' ? " " : "", reading->unit);
+    launch->odd |= UINT64_C(1) << reading->metric->value;
+    import_table_odd(t, reading->metric->name, text, reading->line);
+    return false;
+}
+
+static void take(struct import_launch *launch, const struct import_metric *metric, struct amount amount)
+{
+    launch->value[metric->value] = amount.real;
+    launch->from[metric->value] = metric;
+    if (metric->value < IMPORT_WHOLE_VALUES)
+        launch->whole[metric->value] = amount.whole;
+}
+
+/* What a rate is a rate of, where the launch tells its time or its cycles too: the profiler divided the one by the
+ * other. */
+static int take_rate(const struct import_table *t, struct import_launch *launch, const struct import_reading *reading,
+                     struct rl_err *err)
+{
+    const struct import_metric *metric = reading->metric;
+    uint64_t bit = UINT64_C(1) << metric->value;
+    bool timed = launch->from[IMPORT_DURATION] != NULL;
+    double times = 0;
+    struct amount amount;
+    if (metric->unit == IMPORT_PER_SECOND && timed)
+        times = launch->value[IMPORT_DURATION];
+    else if (metric->unit == IMPORT_PER_CYCLE && launch->from[IMPORT_CYCLES] != NULL)
+        times = launch->value[IMPORT_CYCLES];
+    else if (metric->unit == IMPORT_PER_CYCLE && timed && launch->from[IMPORT_SM_HZ] != NULL)
+        times = launch->value[IMPORT_DURATION] * launch->value[IMPORT_SM_HZ];
+    if (times <= 0)
+        return 0;
+    if (launch->from[metric->value] != NULL && ((launch->derived & bit) == 0 || launch->from[metric->value] < metric))
+        return 0;
+    if (value_of(t, reading, &amount, err) != 0)
+        return -1;
+    amount.real = rint(amount.real * times);
+    if (amount.real > 1e18) {
+        struct import_source source = at_reading(t, reading);
+        return import_fail(err, RL_E_IMPORT_FORMAT, &source, "gives %.6g with the launch's %s, more than any can count",
+                           amount.real, metric->unit == IMPORT_PER_SECOND ? "duration" : "cycles");
+    }
+    amount.whole = (int64_t)amount.real;
+    take(launch, metric, amount);
+    launch->derived |= bit;
+    return 0;
+}
+
+static int fill_launch(struct import_table *t, struct import_launch *launch, struct rl_err *err)
+{
+    for (struct import_reading *r = launch->readings; r != NULL; r = r->next) {
+        struct amount amount;
         /* of several names for one thing, the table's first */
         const struct import_metric *before = launch->from[r->metric->value];
-        if (before != NULL && before < r->metric)
+        if (is_rate(r->metric) || !is_readable(t, launch, r))
             continue;
-        launch->value[r->metric->value] = value;
-        launch->from[r->metric->value] = r->metric;
+        if (value_of(t, r, &amount, err) != 0)
+            return -1;
+        if (before == NULL || before >= r->metric)
+            take(launch, r->metric, amount);
     }
+    for (struct import_reading *r = launch->readings; r != NULL; r = r->next)
+        if (is_rate(r->metric) && is_readable(t, launch, r) && take_rate(t, launch, r, err) != 0)
+            return -1;
     return 0;
 }
 
 struct rl_count import_table_device(const struct import_table *t, enum import_value value, double factor)
 {
     const struct import_reading *reading = t != NULL ? t->device[value] : NULL;
-    double number = 0;
+    struct amount number;
     if (reading == NULL)
         return (struct rl_count){0, "the imported files do not say"};
-    if (value_of(t, reading, &number, NULL) != 0 || number * factor > 9e17)
+    if (value_of(t, reading, &number, NULL) != 0 || number.real * factor > 9e17)
         return (struct rl_count){0, "the imported file has no number there"};
-    return (struct rl_count){(int64_t)(number * factor), NULL};
+    return (struct rl_count){(int64_t)(number.real * factor), NULL};
 }
 
-/* ---- names and groups ---- */
-
-/* Skips back over a balanced <…> that ends at name[end - 1]; operators are no concern: a kernel is none. */
-static size_t before_template(const char *name, size_t end)
-{
-    size_t depth = 0;
-    for (size_t i = end; i > 0; i--) {
-        if (name[i - 1] == '>')
-            depth++;
-        else if (name[i - 1] == '<' && --depth == 0)
-            return i - 1;
-    }
-    return end;
-}
-
-const char *import_base_name(struct rl_arena *arena, const char *name)
-{
-    size_t end = strlen(name);
-    /* the parameter list: from the last '(' that closes at the end, nested ones within */
-    if (end > 0 && name[end - 1] == ')') {
-        size_t depth = 0, i = end;
-        for (; i > 0; i--) {
-            if (name[i - 1] == ')')
-                depth++;
-            else if (name[i - 1] == '(' && --depth == 0)
-                break;
-        }
-        end = i > 1 ? i - 1 : end;
-    }
-    if (end > 0 && name[end - 1] == '>')
-        end = before_template(name, end);
-    size_t begin = end;
-    while (begin > 0 && strchr(" :*&>", name[begin - 1]) == NULL)
-        begin--;
-    if (begin == end) /* nothing like a function's name */
-        return rl_arena_strdup(arena, name);
-    return rl_arena_printf(arena, "%.*s", (int)(end - begin), name + begin);
-}
+/* ---- groups ---- */
 
 struct order { /* of launches by kernel and shape, then by their place in the file */
     struct import_launch *launch;

@@ -1,215 +1,10 @@
 /* Counters beside times: each row finds its launches, and gets their bytes in the state that both were taken in. */
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/num.h"
 #include "import_internal.h"
-
-#define LAUNCHES_SHOWN_IN_ALL 2048u /* of all rows together: up to 350 bytes each, where read and write are absent */
-#define LAUNCHES_DIFFER       0.01  /* launches of one row whose DRAM bytes are further apart are flagged */
-#define SUM_DIFFERS           0.001 /* the total beside read + write: counted in passes of their own */
-
-static int missing(struct import *import, const char *table, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-static int missing(struct import *import, const char *table, const char *fmt, ...)
-{
-    char text[768];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    struct import_source source = {"ncu", table, 0, NULL};
-    return import_fail(import->err, RL_E_IMPORT_MISSING, &source, "%s", text);
-}
-
-/* ---- values of a row ---- */
-
-static struct rl_real mean_of(const struct import_group *group, enum import_value value, const char *why)
-{
-    double sum = 0;
-    for (const struct import_launch *l = group->first; l != NULL; l = l->next_in_group) {
-        if (l->from[value] == NULL)
-            return rl_unknown(why);
-        sum += l->value[value];
-    }
-    return rl_known(sum / (double)group->count);
-}
-
-/* A launch's DRAM bytes: read + write, or the total. */
-static struct rl_real launch_dram(const struct import_launch *l)
-{
-    if (l->from[IMPORT_DRAM_READ] != NULL && l->from[IMPORT_DRAM_WRITE] != NULL)
-        return rl_known(l->value[IMPORT_DRAM_READ] + l->value[IMPORT_DRAM_WRITE]);
-    if (l->from[IMPORT_DRAM] != NULL)
-        return rl_known(l->value[IMPORT_DRAM]);
-    return rl_unknown("the launch has no DRAM bytes in the counter file");
-}
-
-static int no_dram(struct import *import, const struct import_table *t, const struct rl_row *row,
-                   const struct import_launch *l)
-{
-    char one[IMPORT_QUOTE], seen[320] = "";
-    size_t len = 0;
-    import_quote(one, row->kernel);
-    if (l->from[IMPORT_DRAM_READ] != NULL || l->from[IMPORT_DRAM_WRITE] != NULL)
-        return missing(import, t->name,
-                       "\"%s\" (line %zu) has DRAM bytes %s only: %s is not there, and missing is not zero", one,
-                       l->line, l->from[IMPORT_DRAM_READ] != NULL ? "read" : "written",
-                       l->from[IMPORT_DRAM_READ] != NULL ? "dram__bytes_write.sum" : "dram__bytes_read.sum");
-    if (t->rate_seen != NULL)
-        return missing(
-            import, t->name,
-            "\"%s\" (line %zu) has no DRAM row: %s is there, but a rate at the profiler's clocks is no count of "
-            "bytes",
-            one, l->line, t->rate_seen);
-    for (size_t i = 0; i < t->metrics_seen_count && i < 4; i++) {
-        char quoted[IMPORT_QUOTE];
-        len += (size_t)snprintf(seen + len, sizeof seen - len, "%s%s", i > 0 ? ", " : "",
-                                import_quote(quoted, t->metrics_seen[i]));
-    }
-    return missing(import, t->name,
-                   "\"%s\" (line %zu) has no DRAM row: neither dram__bytes.sum nor dram__bytes_read.sum and "
-                   "dram__bytes_write.sum, nor "
-                   "another name of theirs, has a value; metrics that are there: %s",
-                   one, l->line, t->metrics_seen_count > 0 ? seen : "none");
-}
-
-static int show_launches(struct import *import, const struct import_table *t, const struct import_group *group,
-                         struct rl_row *row, struct rl_row_state *s)
-{
-    struct rl_row_import *shown = &row->import;
-    struct rl_arena *arena = import->run->arena;
-    double least = HUGE_VAL, most = 0, sum = 0;
-    shown->launch_count = (int64_t)group->count;
-    /* so that the run of as many kernels as there may be is one that the daemon takes */
-    size_t most_shown = t->group_count > 0 && LAUNCHES_SHOWN_IN_ALL / t->group_count < RL_IMPORT_LAUNCHES_SHOWN
-                            ? LAUNCHES_SHOWN_IN_ALL / t->group_count
-                            : RL_IMPORT_LAUNCHES_SHOWN;
-    if (most_shown == 0)
-        most_shown = 1;
-    shown->launches = rl_arena_array(arena, most_shown, sizeof *shown->launches);
-    if (shown->launches == NULL)
-        return rl_fail(import->err, RL_E_NO_MEMORY, "ncu", "no memory for a row's launches");
-    static const char absent[] = "the counter file does not have it";
-    int64_t order = 0;
-    for (const struct import_launch *l = group->first; l != NULL; l = l->next_in_group) {
-        struct rl_real dram = launch_dram(l);
-        order++;
-        if (!rl_is_known(dram))
-            return no_dram(import, t, row, l);
-        least = fmin(least, dram.value);
-        most = fmax(most, dram.value);
-        sum += dram.value;
-        if (shown->launches_shown < most_shown)
-            shown->launches[shown->launches_shown++] = (struct rl_import_launch){
-                order, l->id, dram,
-                l->from[IMPORT_DRAM_READ] != NULL ? rl_known(l->value[IMPORT_DRAM_READ]) : rl_unknown(absent),
-                l->from[IMPORT_DRAM_WRITE] != NULL ? rl_known(l->value[IMPORT_DRAM_WRITE]) : rl_unknown(absent)};
-    }
-    s->bytes.dram = rl_known(sum / (double)group->count);
-    shown->combined = (struct rl_text){
-        group->count == 1
-            ? "one launch"
-            : rl_arena_printf(
-                  arena,
-                  "mean of %zu launches of this name, grid and block (ID %lld to %lld): DRAM bytes from %.0f to "
-                  "%.0f; percentages are averaged too",
-                  group->count, (long long)group->first->id, (long long)group->last->id, least, most),
-        NULL};
-    if (most - least > LAUNCHES_DIFFER * most && rl_strings_add(arena, &s->flags, "launches_differ") != 0)
-        return rl_fail(import->err, RL_E_NO_MEMORY, "ncu", "no memory for a row's flags");
-    return 0;
-}
-
-static int show_percents(struct import *import, const struct import_group *group, struct rl_row *row)
-{
-    static const enum import_value percents[] = {IMPORT_OCCUPANCY, IMPORT_L2_HIT, IMPORT_L1_HIT, IMPORT_DRAM_PERCENT,
-                                                 IMPORT_SM_PERCENT};
-    struct rl_arena *arena = import->run->arena;
-    size_t count = sizeof percents / sizeof percents[0];
-    row->import.percents = rl_arena_array(arena, count, sizeof *row->import.percents);
-    if (row->import.percents == NULL)
-        return rl_fail(import->err, RL_E_NO_MEMORY, "ncu", "no memory for a row's percentages");
-    for (size_t i = 0; i < count; i++) {
-        struct rl_real mean = mean_of(group, percents[i], "");
-        bool over = false;
-        if (!rl_is_known(mean))
-            continue;
-        for (const struct import_launch *l = group->first; l != NULL; l = l->next_in_group)
-            over = over || l->value[percents[i]] > 100;
-        row->import.percents[row->import.percent_count++] =
-            (struct rl_import_percent){group->first->from[percents[i]]->name, mean};
-        if (over && rl_strings_add(arena, &row->flags, "percent_over_100") != 0)
-            return rl_fail(import->err, RL_E_NO_MEMORY, "ncu", "no memory for a row's flags");
-    }
-    return 0;
-}
-
-static void fill_flop(struct rl_row *row, const struct import_group *group)
-{
-    static const char why[] = "the counter file has not all six FP32 and FP64 instruction counts";
-    struct rl_real sum = rl_known(0);
-    for (enum import_value v = IMPORT_FADD; v <= IMPORT_DFMA; v++) {
-        struct rl_real part = mean_of(group, v, why);
-        if (!rl_is_known(part)) {
-            sum = part;
-            break;
-        }
-        sum.value += part.value * (v == IMPORT_FFMA || v == IMPORT_DFMA ? 2 : 1);
-    }
-    if (rl_is_known(sum) || !rl_is_known(row->flop_counted))
-        row->flop_counted = sum;
-}
-
-static void fill_launch(struct rl_row *row, const struct import_group *group)
-{
-    struct rl_real registers = mean_of(group, IMPORT_REGISTERS, "the counter file does not say");
-    struct rl_real fixed = mean_of(group, IMPORT_SHARED_STATIC, ""),
-                   dynamic = mean_of(group, IMPORT_SHARED_DYNAMIC, "");
-    if (group->has_dims && row->launch.dims_why != NULL) {
-        memcpy(row->launch.grid, group->grid, sizeof row->launch.grid);
-        memcpy(row->launch.block, group->block, sizeof row->launch.block);
-        row->launch.dims_why = NULL;
-    }
-    if (row->launch.shared_why != NULL && rl_is_known(fixed) && rl_is_known(dynamic) &&
-        fixed.value + dynamic.value < INT32_MAX) {
-        row->launch.shared_bytes = (int64_t)(fixed.value + dynamic.value);
-        row->launch.shared_why = NULL;
-    }
-    if (row->launch.registers.why != NULL && rl_is_known(registers))
-        row->launch.registers = (struct rl_count){(int64_t)registers.value, NULL};
-}
-
-static void fill_bytes(struct import *import, struct rl_row *row, struct rl_row_state *s,
-                       const struct import_group *group)
-{
-    static const char absent[] = "the counter file does not have it";
-    s->bytes.dram_read = mean_of(group, IMPORT_DRAM_READ, absent);
-    s->bytes.dram_write = mean_of(group, IMPORT_DRAM_WRITE, absent);
-    s->bytes.l1 = mean_of(group, IMPORT_L1, absent);
-    s->bytes.l2 = mean_of(group, IMPORT_L2, absent);
-    s->bytes.l2_sm = mean_of(group, IMPORT_L2_SM, absent);
-    s->bytes.dram_settled = rl_unknown("a profiler counts the launch alone, not what it leaves dirty");
-    s->bytes.dram_4n = rl_unknown("the profiler counted launches one by one");
-    s->local_bytes = mean_of(group, IMPORT_LOCAL, absent);
-    s->occupancy = mean_of(group, IMPORT_OCCUPANCY, absent);
-    if (rl_is_known(s->occupancy)) {
-        s->occupancy.value /= 100;
-        if (s->occupancy.value > 1.01)
-            s->occupancy = rl_unknown("the counter file has more than 100 percent; see the row's percents");
-    }
-    struct rl_real total = mean_of(group, IMPORT_DRAM, "");
-    if (rl_is_known(total) && rl_is_known(s->bytes.dram_read) && rl_is_known(s->bytes.dram_write) &&
-        fabs(total.value - s->bytes.dram.value) > SUM_DIFFERS * s->bytes.dram.value) {
-        char one[IMPORT_QUOTE];
-        import_note(
-            import->run,
-            "%s: dram__bytes.sum is %.0f, read + write is %.0f: counted in different passes; read + write is used",
-            import_quote(one, row->title), total.value, s->bytes.dram.value);
-    }
-}
 
 /* ---- states ---- */
 
@@ -236,8 +31,7 @@ static enum rl_state joint_state(const struct rl_row *row, bool counted_warm, co
     return has_cold ? RL_COLD : RL_MIXED;
 }
 
-static int merge_row(struct import *import, const struct import_table *t, struct import_group *group,
-                     struct rl_row *row)
+static int merge_row(struct import *import, struct import_table *t, struct import_group *group, struct rl_row *row)
 {
     const struct rl_times *times;
     enum rl_state state = joint_state(row, counted_warm(import, t), &times);
@@ -265,13 +59,10 @@ static int merge_row(struct import *import, const struct import_table *t, struct
         (struct rl_row_import){.present = true, .function = {rl_arena_strdup(import->run->arena, group->name), NULL}};
     if (row->import.function.value == NULL)
         return rl_fail(import->err, RL_E_NO_MEMORY, "ncu", "no memory for a kernel's name");
-    if (show_launches(import, t, group, row, &s) != 0 || show_percents(import, group, row) != 0)
+    if (import_row_values(import, t, group, row, &s) != 0)
         return -1;
-    fill_bytes(import, row, &s, group);
     if (state == RL_WARM && rl_strings_add(import->run->arena, &s.flags, "single_launch") != 0)
         return rl_fail(import->err, RL_E_NO_MEMORY, "ncu", "no memory for a row's flags");
-    fill_flop(row, group);
-    fill_launch(row, group);
     for (enum rl_state other = 0; other < RL_ROW_STATES; other++)
         row->state[other] = (struct rl_row_state){0};
     row->state[state] = s;
@@ -294,6 +85,18 @@ static const char *const our_names[IMPORT_LAUNCH_VALUES] = {
     [IMPORT_DADD] = "fp64_add",
     [IMPORT_DMUL] = "fp64_mul",
     [IMPORT_DFMA] = "fp64_fma",
+    [IMPORT_HADD] = "fp16_add",
+    [IMPORT_HMUL] = "fp16_mul",
+    [IMPORT_HFMA] = "fp16_fma",
+    [IMPORT_FADD2] = "fp32_add2",
+    [IMPORT_FMUL2] = "fp32_mul2",
+    [IMPORT_FFMA2] = "fp32_fma2",
+    [IMPORT_TENSOR_FP16] = "tensor_fp16",
+    [IMPORT_TENSOR_BF16] = "tensor_bf16",
+    [IMPORT_TENSOR_TF32] = "tensor_tf32",
+    [IMPORT_TENSOR_FP64] = "tensor_fp64",
+    [IMPORT_TENSOR_FP8] = "tensor_fp8",
+    [IMPORT_TENSOR_FP8_SPARSE] = "tensor_fp8_sparse",
     [IMPORT_OCCUPANCY] = "occupancy",
 };
 
@@ -302,8 +105,8 @@ static int set_counters(struct import *import, const struct import_table *t)
     struct rl_run *run = import->run;
     struct rl_counters *counters = &run->counters;
     rl_counters_unknown(counters, "an import has no counter session of its own");
-    counters->status = "ok";
-    counters->why = (struct rl_text){NULL, "the counters are there"};
+    counters->status = t->unreliable != NULL ? rl_code_id(RL_E_COUNTERS_UNRELIABLE) : "ok";
+    counters->why = (struct rl_text){t->unreliable, t->unreliable != NULL ? NULL : "the counters are there"};
     counters->metrics = rl_arena_array(run->arena, IMPORT_LAUNCH_VALUES, sizeof *counters->metrics);
     counters->metric_count = 0;
     if (counters->metrics == NULL)

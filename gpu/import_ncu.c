@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "import_internal.h"
 
@@ -241,7 +242,7 @@ static int add_reading(struct reader *r, const struct import_metric *metric, con
     bool of_device = metric->value >= IMPORT_LAUNCH_VALUES;
     char one[IMPORT_QUOTE], two[IMPORT_QUOTE];
     struct import_reading *before = of_device ? t->device[metric->value] : r->last->readings;
-    while (before != NULL && before->metric != metric)
+    while (before != NULL && (before->metric != metric || before->odd))
         before = before->next;
     if (before != NULL) {
         if (strcmp(before->text, text) == 0 && strcmp(before->unit, unit) == 0)
@@ -266,13 +267,75 @@ static int add_reading(struct reader *r, const struct import_metric *metric, con
     return 0;
 }
 
-static bool is_absent(const char *text)
+/* What profilers, runtimes and spreadsheets write where there is no number. */
+static bool is_odd(const char *text)
 {
-    static const char *const words[] = {"", "n/a", "N/A", "nan", "NaN", "-nan", "inf", "!", "no data"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strcmp(text, words[i]) == 0)
+    static const char *const begins[] = {"nan", "inf", "1.#"};
+    static const char *const words[] = {"n/a", "#n/a", "na", "n.a.", "!", "no data", "none", "null"};
+    text += strspn(text, " (+-");
+    if (text[0] == '\0')
+        return true;
+    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++)
+        if (strncasecmp(text, begins[i], 3) == 0)
             return true;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        size_t len = strlen(words[i]);
+        if (strncasecmp(text, words[i], len) == 0 && text[len + strspn(text + len, " )")] == '\0')
+            return true;
+    }
     return false;
+}
+
+/* "8 (1; 7)": with --print-metric-instances the values of the units stand behind their total. */
+static const char *without_instances(struct reader *r, const char *text)
+{
+    const char *open = strstr(text, " (");
+    size_t len = strlen(text);
+    if (open == NULL || open == text || text[len - 1] != ')')
+        return text;
+    r->table->instances++;
+    return rl_arena_printf(r->arena, "%.*s", (int)(open - text), text);
+}
+
+static int take_odd(struct reader *r, const struct import_metric *metric, const char *column, const char *unit,
+                    const char *text)
+{
+    if (metric == NULL || metric->value >= IMPORT_LAUNCH_VALUES)
+        return 0;
+    r->last->odd |= UINT64_C(1) << metric->value;
+    import_table_odd(r->table, metric->name, text, r->at.line);
+    if (metric->value > IMPORT_DRAM_WRITE) /* of DRAM bytes a refusal names the cell */
+        return 0;
+    for (const struct import_reading *before = r->last->readings; before != NULL; before = before->next)
+        if (before->metric == metric)
+            return 0;
+    if (add_reading(r, metric, column, unit, text) != 0)
+        return -1;
+    r->last->readings->odd = true;
+    return 0;
+}
+
+/* One cell with a metric's value, of which metric is NULL where nothing uses it. */
+static int take_cell(struct reader *r, const struct import_metric *metric, const char *column, const char *unit,
+                     const char *text)
+{
+    if (metric != NULL && metric->unit == IMPORT_TEXT)
+        return text[0] == '\0' || strcmp(text, "n/a") == 0 ? 0 : add_reading(r, metric, column, unit, text);
+    if (is_odd(text))
+        return take_odd(r, metric, column, unit, text);
+    text = without_instances(r, text);
+    if (text == NULL)
+        return no_memory(r);
+    import_numbers_see(&r->table->numbers, text, r->at.line);
+    if (metric == NULL)
+        return 0;
+    if (metric->unit != IMPORT_ANY)
+        return add_reading(r, metric, column, unit, text);
+    /* once is enough, of the many that a whole set has */
+    if (r->last->tensors_seen || strpbrk(text, "123456789") == NULL)
+        return 0;
+    r->last->tensors_seen = true;
+    return add_reading(r, metric, column, unit, text);
 }
 
 static void see_name(struct reader *r, const char *name)
@@ -300,12 +363,7 @@ static int read_long_row(struct reader *r)
     if (name[0] == '\0') /* a row of a rule: advice in words */
         return 0;
     see_name(r, name);
-    if (is_absent(text))
-        return 0;
-    import_numbers_see(&r->table->numbers, text, r->at.line);
-    const struct import_metric *metric = import_metric_find(name);
-    return metric == NULL ? 0
-                          : add_reading(r, metric, "Metric Value", import_csv_field(r->csv, r->column[COL_UNIT]), text);
+    return take_cell(r, import_metric_find(name), "Metric Value", import_csv_field(r->csv, r->column[COL_UNIT]), text);
 }
 
 static int read_units(struct reader *r)
@@ -335,11 +393,8 @@ static int read_raw_row(struct reader *r)
     if (take_launch(r) != 0)
         return -1;
     for (size_t w = 0; w < r->wide_count; w++) {
-        const char *text = import_csv_field(r->csv, r->wide[w].index);
-        if (is_absent(text))
-            continue;
-        import_numbers_see(&r->table->numbers, text, r->at.line);
-        if (r->wide[w].metric != NULL && add_reading(r, r->wide[w].metric, r->wide[w].name, r->wide[w].unit, text) != 0)
+        const struct wide *wide = &r->wide[w];
+        if (take_cell(r, wide->metric, wide->name, wide->unit, import_csv_field(r->csv, wide->index)) != 0)
             return -1;
     }
     return 0;

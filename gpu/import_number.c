@@ -74,13 +74,14 @@ static const char *take_whole(const char *text, char group, char *out, size_t *t
     }
 }
 
-int import_number_parse(unsigned format, const char *text, double *ret)
+/* text in one format as a number of JSON's grammar; -1 when it is none in it. */
+static int clean(unsigned format, const char *text, char out[80])
 {
-    char clean[64], out[80];
+    char plainly[64];
     size_t to = 0;
-    if (!plain(text, clean))
+    if (!plain(text, plainly))
         return -1;
-    const char *c = clean;
+    const char *c = plainly;
     if (*c == '-')
         out[to++] = *c++;
     size_t first = to;
@@ -103,7 +104,86 @@ int import_number_parse(unsigned format, const char *text, double *ret)
         out[to++] = *c;
     }
     out[to] = '\0';
-    return rl_parse_real(out, ret);
+    return 0;
+}
+
+int import_number_parse(unsigned format, const char *text, double *ret)
+{
+    char out[80];
+    return clean(format, text, out) == 0 ? rl_parse_real(out, ret) : -1;
+}
+
+/* A number's digits without its point, and the power of ten that they are to be taken times; -1: a sign, or more digits
+ * than 64 bits hold. */
+static int digits_of(const char *number, uint64_t *ret_digits, int64_t *ret_power)
+{
+    uint64_t digits = 0;
+    int64_t power = 0, exponent = 0, zeros = 0; /* zeros: read and not yet taken */
+    bool behind_point = false;
+    const char *c = number;
+    for (; (*c >= '0' && *c <= '9') || *c == '.'; c++) {
+        behind_point = behind_point || *c == '.';
+        if (*c == '.')
+            continue;
+        power -= behind_point;
+        zeros++;
+        if (*c == '0')
+            continue;
+        for (; zeros > 0; zeros--)
+            if (!rl_mul_u64(digits, 10, &digits))
+                return -1;
+        if (!rl_add_u64(digits, (uint64_t)(*c - '0'), &digits))
+            return -1;
+    }
+    if ((*c == 'e' || *c == 'E') && rl_parse_i64(c[1] == '+' ? c + 2 : c + 1, -99, 99, &exponent) != 0)
+        return -1;
+    if (*c != '\0' && *c != 'e' && *c != 'E')
+        return -1;
+    *ret_digits = digits;
+    *ret_power = power + zeros + exponent;
+    return 0;
+}
+
+int import_number_whole(unsigned format, const char *text, uint64_t times, int64_t *ret)
+{
+    char out[80];
+    double value;
+    uint64_t digits;
+    int64_t power;
+    if (clean(format, text, out) != 0 || rl_parse_real(out, &value) != 0 || digits_of(out, &digits, &power) != 0)
+        return -1;
+    unsigned __int128 product = (unsigned __int128)digits * times;
+    const unsigned __int128 most = (unsigned __int128)1000000000000000000;
+    for (; power > 0 && product > 0; power--)
+        if ((product *= 10) > most)
+            return -1;
+    for (; power < -1 && product > 0; power++)
+        product /= 10; /* the last digit but one decides which way a half is rounded: more would not matter */
+    if (power < 0)
+        product = (product + 5) / 10;
+    if (product > most)
+        return -1;
+    *ret = (int64_t)product;
+    return 0;
+}
+
+double import_number_step(unsigned format, const char *text)
+{
+    char out[80];
+    int64_t power = 0, exponent = 0;
+    if (clean(format, text, out) != 0)
+        return 0;
+    const char *point = strchr(out, '.'), *e = strpbrk(out, "eE");
+    if (point != NULL)
+        power = -(int64_t)strspn(point + 1, "0123456789");
+    if (e != NULL && rl_parse_i64(e[1] == '+' ? e + 2 : e + 1, -99, 99, &exponent) != 0)
+        return 0;
+    double step = 1;
+    for (power += exponent; power < 0; power++)
+        step /= 10;
+    for (; power > 0; power--)
+        step *= 10;
+    return step;
 }
 
 bool import_number_has_fraction(unsigned format, const char *text)

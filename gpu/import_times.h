@@ -63,7 +63,7 @@ void import_set_time(struct rl_row_state *s, double seconds, const char *why);
  * twice. */
 int import_ceilings_state(struct import *import, enum rl_state times);
 
-/* ---- launches with times, one by one (import_events.c, import_events_match.c, import_names.c) ---- */
+/* ---- launches with times, one by one (import_events.c, import_events_match.c, import_spelling.c) ---- */
 
 struct import_event {
     const char *name; /* of the import's arena; equal names are one pointer */

@@ -93,6 +93,7 @@ export const momentText = (text) => (new Date(text).getTimezoneOffset() === 0 ? 
 const FLAGS = {
   above_ceiling: "faster than the copy ceiling: a kernel that mostly reads or mostly writes may be",
   at_floor: "DRAM bytes so few that no intensity is formed",
+  bytes_derived: "DRAM bytes are the profiler's rate times its time of the launch: no count was exported",
   cache_resident: "the caches served most of what was asked for",
   clock_moved: "the SM clock moved by more than 1 percent",
   derived: "follows from two printed figures, not measured by itself",

@@ -131,10 +131,20 @@ static void matching(void **state)
     import_result_fini(&result);
     given.timings = "{\"kernel\": \"k\", \"ms\": 1, \"grid\": [3, 1, 1], \"block\": [256, 1, 1]}";
     must_refuse(&given, RL_E_IMPORT_MISSING, "ncu", "\"k\"|(3, 1, 1)");
-    /* a kernel that the profiler saw without DRAM bytes, and one that it did not see in one of two launches */
+    /* a launch that the profiler could not count is left out, and said; one without a DRAM row is refused */
     given.ncu = LONG_HEAD LONG_ROW("0", "k", "(5, 1, 1)", "dram__bytes.sum", "byte", "5")
         LONG_ROW("1", "k", "(5, 1, 1)", "dram__bytes.sum", "byte", "n/a");
     given.timings = "{\"kernel\": \"k\", \"ms\": 1}";
+    struct rl_run *run = must_import(&given, &result);
+    assert_near(run->rows[0].state[RL_MIXED].bytes.dram.value, 5, 0);
+    assert_true(has_note(run, "k: 1 of 2 launches left out, whose DRAM bytes the profiler could not count"));
+    assert_string_equal(run->rows[0].import.combined.value,
+                        "one of 2 launches of this name, grid and block: the others left out");
+    assert_string_equal(run->rows[0].import.launches[1].dram.why,
+                        "it is \"n/a\" in line 3: the profiler could not count it");
+    import_result_fini(&result);
+    given.ncu = LONG_HEAD LONG_ROW("0", "k", "(5, 1, 1)", "dram__bytes.sum", "byte", "5")
+        LONG_ROW("1", "k", "(5, 1, 1)", "x__y.sum", "byte", "5");
     must_refuse(&given, RL_E_IMPORT_MISSING, "ncu", "\"k\" (line 3)|no DRAM row");
 }
 

@@ -201,7 +201,7 @@ static void renamed_counters_are_summed_and_said(void **state)
                "read only|dram__bytes_write.sum|missing is not zero");
     refuse_ncu(LONG_HEAD LONG_ROW("0", "k", "(5, 1, 1)", "dram__bytes_read.sum", "byte", "100")
                    LONG_ROW("0", "k", "(5, 1, 1)", "dram__bytes_write.sum", "byte", "n/a"),
-               RL_E_IMPORT_MISSING, "dram__bytes_write.sum");
+               RL_E_IMPORT_NOT_COUNTED, "line 3|dram__bytes_write.sum of \"k\" is \"n/a\"|could not count");
     /* an honest zero is one */
     assert_near(dram_of(LONG_HEAD DRAM("0", "k", "0")), 0, 0);
     refuse_ncu(LONG_HEAD DRAM("0", "k", "5") LONG_ROW("1", "other", "(5, 1, 1)", "x__y.sum", "", "1"),
