@@ -190,16 +190,14 @@ static int make_rows(struct import *import, struct import_table *table)
                                                           : rows_of_counters(import, table);
 }
 
-/* The state that the rows' times are in. */
+/* The state that the rows' times are in; without rows the one that the field names. */
 static enum rl_state state_of_times(const struct import *import)
 {
     const char *times = import->request->fields.times;
-    if (times != NULL)
-        return strcmp(times, "cold") == 0 ? RL_COLD : RL_WARM;
     for (size_t i = 0; i < import->run->row_count; i++)
         if (import->run->rows[i].state[RL_COLD].present)
             return RL_COLD;
-    return RL_WARM;
+    return import->run->row_count == 0 && times != NULL && strcmp(times, "cold") == 0 ? RL_COLD : RL_WARM;
 }
 
 static int import_counters_and_timings(struct import *import)

@@ -191,8 +191,8 @@ static int usual_interval(struct summing *s)
         return 0;
     rl_sort_doubles(intervals, count);
     s->interval = rl_quantile_sorted(intervals, count, 0.5);
-    if (!p->told && count >= 8 && rl_quantile_sorted(intervals, count, 0.25) <
-                                      SEVERAL_FACTOR * rl_quantile_sorted(intervals, count, 0.75))
+    if (!p->told && count >= 8 &&
+        rl_quantile_sorted(intervals, count, 0.25) < SEVERAL_FACTOR * rl_quantile_sorted(intervals, count, 0.75))
         return rl_fail(s->import->err, RL_E_BAD_FIELD, "power_gpu",
                        "the power log has lines at almost the same time, as of several GPUs, and does not say which is "
                        "whose: log with --query-gpu=timestamp,index,uuid,power.draw");
@@ -242,8 +242,8 @@ static struct rl_real energy_of(struct summing *s)
     else if (s->step_line != 0)
         why = rl_arena_printf(arena, "the power log's clock was set back before its line %zu", s->step_line);
     else if (s->gap_line != 0 && rl_format_fixed(gap, sizeof gap, s->gap_s, 1) > 0)
-        why = rl_arena_printf(arena, "samples are missing: %s s without, the first before the power log's line %zu", gap,
-                              s->gap_line);
+        why = rl_arena_printf(arena, "samples are missing: %s s without, the first before the power log's line %zu",
+                              gap, s->gap_line);
     return why == NULL ? rl_known(s->integral) : rl_unknown(why);
 }
 
@@ -281,15 +281,14 @@ int import_energy(struct import *import, struct import_power *power)
         return -1;
     keep_gpu(power, gpu);
     if (power->count == 0)
-        return rl_fail(import->err, RL_E_IMPORT_NOT_POWER, "power", "%s: has no sample of that GPU",
-                       power->file->name);
+        return rl_fail(import->err, RL_E_IMPORT_NOT_POWER, "power", "%s: has no sample of that GPU", power->file->name);
     if (usual_interval(&s) != 0 || set_window(&s) != 0)
         return -1;
     for (size_t i = 1; i < power->count && power->timed; i++)
         add_interval(&s, &power->samples[i - 1], &power->samples[i]);
     for (size_t i = 0; i < power->count; i++)
-        s.samples += !power->timed ||
-                     ((double)power->samples[i].ms >= s.from && (double)power->samples[i].ms <= s.until);
+        s.samples +=
+            !power->timed || ((double)power->samples[i].ms >= s.from && (double)power->samples[i].ms <= s.until);
     if (s.samples < 2 && power->count > 1) {
         char grain[32] = "?";
         rl_format_fixed(grain, sizeof grain, s.interval / 1000, 3);

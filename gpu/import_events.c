@@ -53,8 +53,7 @@ static const char *intern(struct import_events *events, const char *name)
         events->name_capacity = capacity;
     }
     const char *copy = rl_arena_strdup(events->import->run->arena, name);
-    if (copy == NULL ||
-        json_object_set_new(events->names, name, json_integer((json_int_t)events->name_count)) != 0)
+    if (copy == NULL || json_object_set_new(events->names, name, json_integer((json_int_t)events->name_count)) != 0)
         return NULL;
     events->name_list[events->name_count++] = copy;
     return copy;
@@ -156,7 +155,8 @@ int import_by_first_event(const void *a, const void *b)
     return (one->events[0] > two->events[0]) - (one->events[0] < two->events[0]);
 }
 
-static int begin_timed(struct import *import, struct import_timed *timed, const struct import_event *event, size_t *events)
+static int begin_timed(struct import *import, struct import_timed *timed, const struct import_event *event,
+                       size_t *events)
 {
     *timed = (struct import_timed){.group = {.name = event->name, .has_dims = event->has_dims}, .events = events};
     memcpy(timed->group.grid, event->grid, sizeof event->grid);

@@ -1,5 +1,5 @@
-/* Launches with times beside the launches of a counter file: by the function's own name, by shape, by what both print of
- * the template arguments, and at last by order. */
+/* Launches with times beside the launches of a counter file: by the function's own name, by shape, by what both print
+ * of the template arguments, and at last by order. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -214,8 +214,8 @@ static int match_all(struct matching *m)
     qsort(m->counted, m->counted_count, sizeof *m->counted, by_base_counted);
     for (size_t t = 0, c = 0; t < m->timed_count;) {
         struct import_timed *timed = &m->timed[t];
-        while (c < m->counted_count && compare_base(m->counted[c].key, m->counted[c].base_len, timed->key,
-                                                    timed->base_len) < 0)
+        while (c < m->counted_count &&
+               compare_base(m->counted[c].key, m->counted[c].base_len, timed->key, timed->base_len) < 0)
             c++;
         size_t fits = c, t_end = t + 1;
         while (fits < m->counted_count && same_base(timed, &m->counted[fits]) &&

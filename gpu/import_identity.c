@@ -220,13 +220,13 @@ static int check_said(struct import *import, const struct import_table *table)
                                                 : "";
     if (import->request->by_hand || (!device && !date))
         return 0;
-    return rl_fail(import->err, RL_E_BAD_FIELD, device ? "device" : "date", "%s not said, and no file tells %s: give %s%s%s%s",
+    return rl_fail(import->err, RL_E_BAD_FIELD, device ? "device" : "date",
+                   "%s not said, and no file tells %s: give %s%s%s%s",
                    device && date ? "device and date are"
                    : device       ? "device is"
                                   : "date is",
-                   device && date ? "them" : "it",
-                   device ? "the GPU's name (\"Tesla T4\") or its UUID" : "", device && date ? ", and " : "",
-                   date ? "the day of the measurement, as 2026-09-01" : "", also);
+                   device && date ? "them" : "it", device ? "the GPU's name (\"Tesla T4\") or its UUID" : "",
+                   device && date ? ", and " : "", date ? "the day of the measurement, as 2026-09-01" : "", also);
 }
 
 /* The day that a file tells. A field may be of another time zone, so that it may be the day before or after. */
@@ -266,8 +266,7 @@ int import_identify(struct import *import, const struct import_table *table)
                        fields->cuda, import->said.cuda);
     environment->driver_version =
         (struct rl_text){rl_arena_strdup(run->arena, fields->driver), fields->driver != NULL ? NULL : why};
-    environment->cuda_runtime_version =
-        (struct rl_text){rl_arena_strdup(run->arena, cuda), cuda != NULL ? NULL : why};
+    environment->cuda_runtime_version = (struct rl_text){rl_arena_strdup(run->arena, cuda), cuda != NULL ? NULL : why};
     return 0;
 }
 

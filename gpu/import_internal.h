@@ -216,9 +216,9 @@ struct import_group { /* launches of one kernel in one shape */
     bool has_dims;
     int64_t grid[3], block[3];
     struct import_launch *first, *last;
-    size_t count, left_out; /* launches; those of them whose counts are none */
-    const char *unreliable; /* why the counts of all of them failed, or NULL */
-    bool used;              /* by a row */
+    size_t count, left_out;       /* launches; those of them whose counts are none */
+    const char *unreliable;       /* why the counts of all of them failed, or NULL */
+    bool used;                    /* by a row */
     struct import_samples *times; /* that a trace gives its launches; NULL: none */
 };
 #define IMPORT_ODD_SHOWN 6

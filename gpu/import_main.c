@@ -48,9 +48,10 @@ static const struct option {
     const char *defaults, *help;
 } options[OPT_COUNT] = {
     [OPT_NCU] = {"ncu", "FILE", "none", "an Nsight Compute CSV, raw page or long"},
-    [OPT_TIMINGS] = {"timings", "FILE", "none",
-                     "times: JSON Lines of roofline-measure --json, {\"kernel\", \"ms\"} a line, a PyTorch profiler trace, "
-                     "nvbench's JSON or CSV of nsys stats"},
+    [OPT_TIMINGS] =
+        {"timings", "FILE", "none",
+         "times: JSON Lines of roofline-measure --json, {\"kernel\", \"ms\"} a line, a PyTorch profiler trace, "
+         "nvbench's JSON or CSV of nsys stats"},
     [OPT_RECORDING] = {"recording", "FILE", "none", "a recording made by roofline-measure --record; alone"},
     [OPT_RECORD] = {"record", "FILE", "none", "a published record (deploy/records/t4.json); alone"},
     [OPT_POWER] = {"power", "FILE", "none", "a power log of nvidia-smi --query-gpu or dmon, beside the others"},
@@ -64,7 +65,8 @@ static const struct option {
     [OPT_CACHE] = {"cache", "STATE", "cold",
                    "state of the profiler's launches: cold (--cache-control all), warm (none)"},
     [OPT_TIMES] = {"times", "STATE", "warm", "state of plain timings: warm (a loop), cold"},
-    [OPT_PARTIAL] = {"partial", NULL, "off", "leave kernels of the timings out that find no launch in the counter file"},
+    [OPT_PARTIAL] = {"partial", NULL, "off",
+                     "leave kernels of the timings out that find no launch in the counter file"},
     [OPT_SINCE] = {"since", "TIME", "the log's beginning", "window of the power log, by its own clock"},
     [OPT_UNTIL] = {"until", "TIME", "the log's end", "window of the power log, by its own clock"},
     [OPT_POWER_GPU] = {"power-gpu", "ID", "the only one, or the device", "the log's GPU: index, UUID or bus id"},

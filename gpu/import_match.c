@@ -154,7 +154,8 @@ static int find_group(struct import *import, struct import_table *t, const struc
                                    : NULL;
     *ret_several = fits.any_count > 0;
     *ret_why = *ret == NULL ? why_not(import, t, row, &fits) : NULL;
-    return *ret != NULL || *ret_why != NULL ? 0 : rl_fail(import->err, RL_E_NO_MEMORY, "ncu", "no memory for a message");
+    return *ret != NULL || *ret_why != NULL ? 0
+                                            : rl_fail(import->err, RL_E_NO_MEMORY, "ncu", "no memory for a message");
 }
 
 /* ---- all rows ---- */

@@ -5,6 +5,7 @@
 
 #include "base/num.h"
 #include "import_internal.h"
+#include "record/quantile.h"
 
 /* ---- states ---- */
 
@@ -29,6 +30,81 @@ static enum rl_state joint_state(const struct rl_row *row, bool counted_warm, co
     }
     *ret_times = has_cold ? &cold->time_s : &warm->time_s;
     return has_cold ? RL_COLD : RL_MIXED;
+}
+
+/* ---- times ---- */
+
+#define TIME_DIFFERS 0.10 /* a given time and the profiler's further apart than this are flagged */
+
+/* Where no times are given, the profiler's: each launch's duration is a sample. */
+static int take_profiler_times(struct import *import, const struct import_group *group, struct rl_row_state *s)
+{
+    double *values = rl_arena_array(import->arena, group->count, sizeof *values);
+    size_t count = 0;
+    if (values == NULL)
+        return rl_fail(import->err, RL_E_NO_MEMORY, "ncu", "no memory for a row's times");
+    for (const struct import_launch *l = group->first; l != NULL; l = l->next_in_group)
+        if (l->left_out == NULL && l->from[IMPORT_DURATION] != NULL && l->value[IMPORT_DURATION] > 0)
+            values[count++] = l->value[IMPORT_DURATION];
+    if (count == 0)
+        return 0;
+    if (rl_times_from_samples(values, count, &s->time_s) != 0 ||
+        rl_strings_add(import->run->arena, &s->flags, "profiler_time") != 0)
+        return rl_fail(import->err, RL_E_NO_MEMORY, "ncu", "no memory for a row's times");
+    s->time_s.launches = 1;
+    s->time_s.stop = (struct rl_text){NULL, "the launches of a counter file are as many as there are"};
+    s->attempts = 1;
+    s->sm_hz = s->profiled.sm_hz;
+    return 0;
+}
+
+/* How far a given time is from the profiler's: 0.25 is a quarter more or less; 0 where one is not known. */
+static double apart(const struct rl_row_state *s)
+{
+    if (!rl_is_known(s->time_s.median) || !s->profiled.present || !rl_is_known(s->profiled.time_s))
+        return 0;
+    return fabs(s->time_s.median.value / s->profiled.time_s.value - 1);
+}
+
+/* What all rows' times have to be told with, in a sentence or two. */
+static void tell_times(struct import *import)
+{
+    struct rl_run *run = import->run;
+    const struct rl_row *worst = NULL;
+    size_t profiled = 0, differ = 0;
+    double most = 0, low = HUGE_VAL, high = 0;
+    char one[IMPORT_QUOTE], text[32] = "?", other[32] = "?";
+    for (size_t i = 0; i < run->row_count; i++)
+        for (enum rl_state state = 0; state < RL_ROW_STATES; state++) {
+            const struct rl_row_state *s = &run->rows[i].state[state];
+            if (!s->present)
+                continue;
+            bool own = rl_strings_has(&s->flags, "profiler_time");
+            profiled += own;
+            differ += rl_strings_has(&s->flags, "time_disagrees");
+            worst = apart(s) > most ? &run->rows[i] : worst;
+            most = fmax(most, apart(s));
+            if (own && rl_is_known(s->sm_hz)) {
+                low = fmin(low, s->sm_hz.value);
+                high = fmax(high, s->sm_hz.value);
+            }
+        }
+    rl_format_fixed(text, sizeof text, low / 1e6, 0);
+    rl_format_fixed(other, sizeof other, high / 1e6, 0);
+    if (profiled > 0 && high > 0)
+        import_note(run,
+                    "times are the profiler's own durations of the launches that it counted, at an SM clock of %s to "
+                    "%s MHz",
+                    text, other);
+    else if (profiled > 0)
+        import_note(run, "times are the profiler's own durations of the launches that it counted; the file does not "
+                         "tell their SM clock, which the profiler locks by default");
+    rl_format_fixed(text, sizeof text, 100 * most, 0);
+    if (differ > 0)
+        import_note(run,
+                    "%zu kernel%s a given time more than 10 percent from the profiler's duration, the furthest %s "
+                    "(%s percent)",
+                    differ, differ == 1 ? " has" : "s have", import_quote(one, worst->title), text);
 }
 
 static int merge_row(struct import *import, struct import_table *t, struct import_group *group, struct rl_row *row)
@@ -61,6 +137,11 @@ static int merge_row(struct import *import, struct import_table *t, struct impor
         return rl_fail(import->err, RL_E_NO_MEMORY, "ncu", "no memory for a kernel's name");
     if (import_row_values(import, t, group, row, &s) != 0)
         return -1;
+    if (times == NULL && take_profiler_times(import, group, &s) != 0)
+        return -1;
+    if (times != NULL && apart(&s) > TIME_DIFFERS + 1e-9 &&
+        rl_strings_add(import->run->arena, &s.flags, "time_disagrees") != 0)
+        return rl_fail(import->err, RL_E_NO_MEMORY, "ncu", "no memory for a row's flags");
     if (state == RL_WARM && rl_strings_add(import->run->arena, &s.flags, "single_launch") != 0)
         return rl_fail(import->err, RL_E_NO_MEMORY, "ncu", "no memory for a row's flags");
     for (enum rl_state other = 0; other < RL_ROW_STATES; other++)
@@ -207,6 +288,7 @@ int import_merge(struct import *import, struct import_table *t)
     if (had_bytes)
         import_note(run, "the run's own byte counts were left out: those of the counter file stand in their place");
     tell_states(import, t, had_both);
+    tell_times(import);
     tell_rest(import, t);
     return set_counters(import, t);
 }

@@ -1,5 +1,5 @@
-/* CSV of nsys stats: cuda_gpu_trace (launches one by one), cuda_gpu_kern_sum and cuda_gpu_kern_gb_sum (statistics of each
- * kernel, the latter by grid and block). */
+/* CSV of nsys stats: cuda_gpu_trace (launches one by one), cuda_gpu_kern_sum and cuda_gpu_kern_gb_sum (statistics of
+ * each kernel, the latter by grid and block). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,25 +10,42 @@
 
 #define SECONDS_MOST 1e6
 
-enum column { NAME, START, DURATION, GRID_X, GRID_Y, GRID_Z, BLOCK_X, BLOCK_Y, BLOCK_Z, DEVICE, INSTANCES, AVERAGE, MEDIAN,
-              LEAST, GRID_XYZ, BLOCK_XYZ, COLUMN_COUNT };
+enum column {
+    NAME,
+    START,
+    DURATION,
+    GRID_X,
+    GRID_Y,
+    GRID_Z,
+    BLOCK_X,
+    BLOCK_Y,
+    BLOCK_Z,
+    DEVICE,
+    INSTANCES,
+    AVERAGE,
+    MEDIAN,
+    LEAST,
+    GRID_XYZ,
+    BLOCK_XYZ,
+    COLUMN_COUNT
+};
 
 /* Names without their unit in parentheses, those of older releases too. */
 static const struct {
     enum column column;
     const char *name;
-} names[] = {{NAME, "Name"},          {START, "Start"},           {DURATION, "Duration"},    {GRID_X, "GrdX"},
-             {GRID_Y, "GrdY"},        {GRID_Z, "GrdZ"},           {BLOCK_X, "BlkX"},         {BLOCK_Y, "BlkY"},
-             {BLOCK_Z, "BlkZ"},       {DEVICE, "Device"},         {INSTANCES, "Instances"},  {AVERAGE, "Avg"},
-             {AVERAGE, "Average"},    {MEDIAN, "Med"},            {MEDIAN, "Median"},        {LEAST, "Min"},
-             {LEAST, "Minimum"},      {GRID_XYZ, "GridXYZ"},      {BLOCK_XYZ, "BlockXYZ"}};
+} names[] = {{NAME, "Name"},       {START, "Start"},      {DURATION, "Duration"},   {GRID_X, "GrdX"},
+             {GRID_Y, "GrdY"},     {GRID_Z, "GrdZ"},      {BLOCK_X, "BlkX"},        {BLOCK_Y, "BlkY"},
+             {BLOCK_Z, "BlkZ"},    {DEVICE, "Device"},    {INSTANCES, "Instances"}, {AVERAGE, "Avg"},
+             {AVERAGE, "Average"}, {MEDIAN, "Med"},       {MEDIAN, "Median"},       {LEAST, "Min"},
+             {LEAST, "Minimum"},   {GRID_XYZ, "GridXYZ"}, {BLOCK_XYZ, "BlockXYZ"}};
 
 struct nsys {
     struct import *import;
     struct import_place at;
     struct import_csv *csv;
     size_t column[COLUMN_COUNT]; /* index + 1; 0: not there */
-    double unit[COLUMN_COUNT];   /* of a time, in seconds */
+    double unit[COLUMN_COUNT];   /* of a time: how many a second has */
     bool is_trace;
     size_t rows, means;
     struct import_plain plain;
@@ -37,18 +54,18 @@ struct nsys {
 
 /* ---- the header ---- */
 
-/* Seconds of "(ns)"; without a unit nanoseconds, as older releases write. 0: another. */
+/* How many of "(ns)" a second has; without a unit nanoseconds, as older releases write. 0: another. */
 static double unit_of(const char *text)
 {
     static const struct {
         const char *name;
-        double seconds;
-    } units[] = {{"", 1e-9},        {"(ns)", 1e-9},       {"(nsec)", 1e-9},       {"(us)", 1e-6}, {"(usec)", 1e-6},
-                 {"(\xCE\xBCs)", 1e-6}, {"(\xC2\xB5s)", 1e-6}, {"(ms)", 1e-3}, {"(msec)", 1e-3}, {"(s)", 1},
-                 {"(sec)", 1}};
+        double in_second;
+    } units[] = {{"", 1e9},       {"(ns)", 1e9},        {"(nsec)", 1e9},      {"(us)", 1e6},
+                 {"(usec)", 1e6}, {"(\xCE\xBCs)", 1e6}, {"(\xC2\xB5s)", 1e6}, {"(ms)", 1e3},
+                 {"(msec)", 1e3}, {"(s)", 1},           {"(sec)", 1}};
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
         if (strcmp(units[i].name, text) == 0)
-            return units[i].seconds;
+            return units[i].in_second;
     return 0;
 }
 
@@ -109,9 +126,9 @@ static int read_time(const struct nsys *n, enum column column, double *ret)
     if (n->unit[column] <= 0)
         return import_fail_at(&n->at, RL_E_IMPORT_FORMAT, column_name(column),
                               "has a unit that is not known; ns, us, ms or s is expected");
-    if (read_number(n, column, 0, SECONDS_MOST / n->unit[column], &value) != 0)
+    if (read_number(n, column, 0, SECONDS_MOST * n->unit[column], &value) != 0)
         return -1;
-    *ret = value * n->unit[column];
+    *ret = value / n->unit[column]; /* divided: 4100 ns are 4.1e-6 s, not 4.1000000000000006e-6 */
     return 0;
 }
 
@@ -278,9 +295,9 @@ static int read_table(struct nsys *n, const struct import_text *text, size_t at,
             return -1;
         n->rows++;
     }
-    return import_csv_inside(n->csv) ? import_fail_at(&n->at, RL_E_IMPORT_FORMAT, NULL,
-                                                      "ends within quotes: the file is cut")
-                                     : 0;
+    return import_csv_inside(n->csv)
+               ? import_fail_at(&n->at, RL_E_IMPORT_FORMAT, NULL, "ends within quotes: the file is cut")
+               : 0;
 }
 
 static int read_all(struct nsys *n, const struct import_text *text)

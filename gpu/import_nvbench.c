@@ -1,5 +1,5 @@
-/* nvbench's JSON (--json FILE): of each benchmark's states the time of its GPU work, isolated (cold) and in batches (warm).
- * It prints numbers as texts, and has means and no medians. */
+/* nvbench's JSON (--json FILE): of each benchmark's states the time of its GPU work, isolated (cold) and in batches
+ * (warm). It prints numbers as texts, and has means and no medians. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,10 +18,9 @@ struct bench {
 static int wrong(struct bench *b, const char *name, const json_t *value, const char *expected)
 {
     char seen[IMPORT_QUOTE];
-    return value == NULL
-               ? import_fail_at(&b->at, RL_E_IMPORT_FORMAT, name, "is missing; %s is expected", expected)
-               : import_fail_at(&b->at, RL_E_IMPORT_FORMAT, name, "is %s; %s is expected", import_json_seen(value, seen),
-                                expected);
+    return value == NULL ? import_fail_at(&b->at, RL_E_IMPORT_FORMAT, name, "is missing; %s is expected", expected)
+                         : import_fail_at(&b->at, RL_E_IMPORT_FORMAT, name, "is %s; %s is expected",
+                                          import_json_seen(value, seen), expected);
 }
 
 /* The number of a summary by its tag; *ret_there false when the state has none. */
@@ -147,9 +146,7 @@ static int take_benchmark(struct bench *b, const json_t *benchmark)
     size_t i;
     if (!json_is_array(states))
         return wrong(b, "states", states, "an array");
-    json_array_foreach(states, i, state)
-        if (take_state(b, benchmark, state) != 0)
-            return -1;
+    json_array_foreach(states, i, state) if (take_state(b, benchmark, state) != 0) return -1;
     return 0;
 }
 
@@ -174,9 +171,7 @@ int import_nvbench(struct import *import, const struct import_file *file, const 
     b.plain.at = b.at;
     if (rc == 0 && !json_is_array(benchmarks))
         rc = wrong(&b, "benchmarks", benchmarks, "an array");
-    json_array_foreach(benchmarks, i, benchmark)
-        if (rc == 0)
-            rc = take_benchmark(&b, benchmark);
+    json_array_foreach(benchmarks, i, benchmark) if (rc == 0) rc = take_benchmark(&b, benchmark);
     if (rc == 0 && import->run->row_count == 0)
         rc = import_fail_at(&b.at, RL_E_IMPORT_NOT_TIMINGS, NULL,
                             "is nvbench's JSON, and none of its states has a time (nv/cold/time/gpu/mean or "

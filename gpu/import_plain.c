@@ -68,7 +68,8 @@ int import_member_dims(const struct import_place *at, const json_t *object, cons
         double number = json_number_value(item);
         if (json_array_size(value) != 3 || !json_is_number(item) || number < 1 || number > (double)most ||
             number != floor(number))
-            return import_fail_at(at, RL_E_IMPORT_FORMAT, name, "is %s; three whole numbers from 1 to %lld are expected",
+            return import_fail_at(at, RL_E_IMPORT_FORMAT, name,
+                                  "is %s; three whole numbers from 1 to %lld are expected",
                                   import_json_seen(value, seen), (long long)most);
         ret[i] = (int64_t)number;
     }
@@ -364,10 +365,8 @@ int import_ceilings_state(struct import *import, enum rl_state times)
 
 int import_plain_begin(struct import_plain *plain, struct import *import, const struct import_file *file)
 {
-    *plain = (struct import_plain){.import = import,
-                                   .at = {import->err, file, 0},
-                                   .kernels_of = json_object(),
-                                   .ceilings_of = json_object()};
+    *plain = (struct import_plain){
+        .import = import, .at = {import->err, file, 0}, .kernels_of = json_object(), .ceilings_of = json_object()};
     return plain->kernels_of != NULL && plain->ceilings_of != NULL ? 0 : no_memory(import);
 }
 

@@ -1,5 +1,5 @@
-/* Power logs: nvidia-smi --query-gpu=timestamp,power.draw --format=csv, with units or without, and nvidia-smi dmon -s p.
- * This file reads lines to samples; what follows from them is in import_energy.c. */
+/* Power logs: nvidia-smi --query-gpu=timestamp,power.draw --format=csv, with units or without, and nvidia-smi dmon -s
+ * p. This file reads lines to samples; what follows from them is in import_energy.c. */
 #include "import_power.h"
 
 #include <stdio.h>
@@ -36,8 +36,8 @@ static int add_cell(struct reader *r, const char *text, size_t len)
         len--;
     if (r->cells == FIELDS_MAX || len >= CELL_MAX)
         return import_fail_at(&r->at, RL_E_IMPORT_NOT_POWER, NULL,
-                              "has more than %u fields, or one of more than %u bytes, which no power log has", FIELDS_MAX,
-                              CELL_MAX - 1);
+                              "has more than %u fields, or one of more than %u bytes, which no power log has",
+                              FIELDS_MAX, CELL_MAX - 1);
     memcpy(r->cell[r->cells], text, len);
     r->cell[r->cells++][len] = '\0';
     return 0;
@@ -73,11 +73,21 @@ static bool find_columns(struct reader *r)
     static const struct {
         enum column column;
         const char *name;
-    } names[] = {{TIMESTAMP, "timestamp"}, {DATE, "Date"},          {TIME, "Time"},
-                 {INDEX, "index"},         {INDEX, "gpu"},          {UUID, "uuid"},
-                 {UUID, "gpu_uuid"},       {BUS, "pci.bus_id"},     {BUS, "gpu_bus_id"},
-                 {DEVICE_NAME, "name"},    {DEVICE_NAME, "gpu_name"}, {POWER, "pwr"},
-                 {POWER, "power.draw"},    {POWER, "power.draw.average"}, {POWER, "power.draw.instant"}};
+    } names[] = {{TIMESTAMP, "timestamp"},
+                 {DATE, "Date"},
+                 {TIME, "Time"},
+                 {INDEX, "index"},
+                 {INDEX, "gpu"},
+                 {UUID, "uuid"},
+                 {UUID, "gpu_uuid"},
+                 {BUS, "pci.bus_id"},
+                 {BUS, "gpu_bus_id"},
+                 {DEVICE_NAME, "name"},
+                 {DEVICE_NAME, "gpu_name"},
+                 {POWER, "pwr"},
+                 {POWER, "power.draw"},
+                 {POWER, "power.draw.average"},
+                 {POWER, "power.draw.instant"}};
     memset(r->column, 0, sizeof r->column);
     for (size_t n = 0; n < sizeof names / sizeof names[0]; n++)
         for (size_t i = 0; i < r->cells && r->column[names[n].column] == 0; i++) {
@@ -274,10 +284,11 @@ static int read_lines(struct reader *r, const struct import_text *text)
     if (r->power->count > 0)
         return 0;
     if (r->power->missing > 0)
-        return import_fail_at(&r->at, RL_E_IMPORT_NOT_POWER, NULL,
-                              "has no power: it is not available in any of %zu lines, the first line %zu (a MIG or vGPU "
-                              "device reports none)",
-                              r->power->missing, r->power->missing_line);
+        return import_fail_at(
+            &r->at, RL_E_IMPORT_NOT_POWER, NULL,
+            "has no power: it is not available in any of %zu lines, the first line %zu (a MIG or vGPU "
+            "device reports none)",
+            r->power->missing, r->power->missing_line);
     return import_fail_at(&r->at, RL_E_IMPORT_NOT_POWER, NULL, "has a header and no sample");
 }
 

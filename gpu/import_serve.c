@@ -151,9 +151,9 @@ static int take_fields(struct served *s, const json_t *object, struct rl_err *er
     const struct {
         const char *name;
         const char **value;
-    } members[] = {{"device", &s->fields.device}, {"driver", &s->fields.driver}, {"cuda", &s->fields.cuda},
-                   {"date", &s->fields.date},     {"sizes", &s->fields.sizes},   {"cache", &s->fields.cache},
-                   {"times", &s->fields.times},   {"partial", &s->fields.partial}, {"since", &s->fields.since},
+    } members[] = {{"device", &s->fields.device}, {"driver", &s->fields.driver},      {"cuda", &s->fields.cuda},
+                   {"date", &s->fields.date},     {"sizes", &s->fields.sizes},        {"cache", &s->fields.cache},
+                   {"times", &s->fields.times},   {"partial", &s->fields.partial},    {"since", &s->fields.since},
                    {"until", &s->fields.until},   {"power_gpu", &s->fields.power_gpu}};
     const char *key;
     json_t *value;

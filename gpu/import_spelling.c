@@ -1,10 +1,10 @@
 /* Kernels' names as different tools print them. Demanglers differ (seen in exports of one PyTorch step by ncu 2025.3
  * and by the PyTorch profiler 2.11, 2026-11-30):
  *
- *   void at::elementwise_kernel<128, 2, void at::f<at::Add<float>>(at::Iter &, const T1 &)::[lambda(int) (instance 1)]>(…)
- *   void at::native::elementwise_kernel<128, 2, at::native::f<at::native::Add<float> >(at::Iter&, …)::{lambda(int)#1}>(…)
- *   void at::<unnamed>::norm<float, 32, 1>(const T1 *)
- *   void at::native::(anonymous namespace)::norm<float, 32u, true>(float const*)
+ *   void at::elementwise_kernel<128, 2, void at::f<at::Add<float>>(at::Iter &, const T1 &)::[lambda(int) (instance
+ * 1)]>(…) void at::native::elementwise_kernel<128, 2, at::native::f<at::native::Add<float> >(at::Iter&,
+ * …)::{lambda(int)#1}>(…) void at::<unnamed>::norm<float, 32, 1>(const T1 *) void at::native::(anonymous
+ * namespace)::norm<float, 32u, true>(float const*)
  *
  * so that what both agree on is compared: the function's own name, and its template arguments without their casts,
  * namespaces, parameter lists and types of results. */

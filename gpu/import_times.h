@@ -8,6 +8,13 @@
 #define IMPORT_MS_LEAST 1e-4 /* 0.1 us: less than any launch takes, and than an event's timer can tell */
 #define IMPORT_MS_MOST  1e9
 
+/* ---- compressed files: the one user of zlib (import_gzip.c) ---- */
+
+bool import_is_gzip(const struct import_file *file);
+/* The content of at->file; *ret is the caller's (free) on errors too. RL_E_TOO_LARGE above IMPORT_INFLATED_MAX,
+ * RL_E_IMPORT_FORMAT for one that is cut or damaged. */
+int import_inflate(const struct import_place *at, char **ret, size_t *ret_len);
+
 /* ---- JSON with places (import_json.c) ---- */
 
 /* Values one after the other in a text; errors name line and column. */
@@ -91,7 +98,7 @@ int import_events_add(struct import_events *events, const struct import_place *a
                       int64_t device);
 /* Notes what was not used, and refuses a file without kernels. Sorts. */
 int import_events_finish(struct import_events *events, const char *what);
-struct import_timed { /* launches of one name and shape */
+struct import_timed {            /* launches of one name and shape */
     struct import_group group;   /* name, base, shape and number */
     const char *key;             /* import_name_key of the name */
     size_t base_len;             /* of the function's own name in it */

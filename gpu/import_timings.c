@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "base/num.h"
 #include "import_times.h"
@@ -189,7 +188,8 @@ static int read_lines(struct reader *r, const struct import_text *text)
         if (blanks == len || line[0] == '#' || (len >= 2 && line[0] == '=' && line[1] == '='))
             continue;
         if (nothing_yet(r) && line[blanks] != '{')
-            return import_fail_at(&r->at, RL_E_IMPORT_NOT_TIMINGS, NULL, "is no JSON: timings are JSON Lines, as "
+            return import_fail_at(&r->at, RL_E_IMPORT_NOT_TIMINGS, NULL,
+                                  "is no JSON: timings are JSON Lines, as "
                                   "{\"kernel\": \"vadd\", \"ms\": 0.25}, or another file of times");
         if (read_line(r, text, line, len, &at) != 0)
             return -1;
@@ -267,9 +267,8 @@ static int read_nvbench(struct reader *r, struct import_json *json)
     json_t *document = NULL;
     if (import_json_value(json, &document) != 0)
         return -1;
-    int rc = import_json_peek(json) == '\0' && json->at >= json->len
-                 ? import_nvbench(r->import, r->at.file, document)
-                 : import_json_wrong(json, "the file's end");
+    int rc = import_json_peek(json) == '\0' && json->at >= json->len ? import_nvbench(r->import, r->at.file, document)
+                                                                     : import_json_wrong(json, "the file's end");
     json_decref(document);
     r->format = "nvbench JSON";
     return rc;
@@ -301,53 +300,12 @@ static int read_text(struct reader *r, const struct import_text *text)
 
 /* ---- the file ---- */
 
-static bool is_gzip(const struct import_file *file)
-{
-    return file->len >= 2 && memcmp(file->data, "\x1F\x8B", 2) == 0;
-}
-
-/* A gzip file's content, the caller's (free). */
-static int inflate_file(struct reader *r, const struct import_file *file, char **ret, size_t *ret_len)
-{
-    z_stream stream = {.next_in = (Bytef *)(uintptr_t)file->data, .avail_in = (uInt)file->len};
-    size_t len = 0, capacity = 0;
-    char *data = NULL;
-    int rc = Z_OK;
-    if (inflateInit2(&stream, 15 + 16) != Z_OK)
-        return no_memory(r);
-    while (rc == Z_OK && len <= IMPORT_INFLATED_MAX) {
-        size_t wanted = capacity > 0 ? 2 * capacity : 4 * file->len + 65536;
-        capacity = wanted < IMPORT_INFLATED_MAX + 1 ? wanted : IMPORT_INFLATED_MAX + 1;
-        char *larger = realloc(data, capacity);
-        if (larger == NULL)
-            break;
-        data = larger;
-        stream.next_out = (Bytef *)data + len;
-        stream.avail_out = (uInt)(capacity - len);
-        rc = inflate(&stream, Z_NO_FLUSH);
-        len = capacity - stream.avail_out;
-        if (rc == Z_OK && stream.avail_out > 0) /* the file ended first */
-            rc = Z_BUF_ERROR;
-    }
-    bool whole = rc == Z_STREAM_END && stream.avail_in == 0;
-    inflateEnd(&stream);
-    *ret = data;
-    *ret_len = len;
-    if (whole && len <= IMPORT_INFLATED_MAX)
-        return 0;
-    if (len > IMPORT_INFLATED_MAX)
-        return import_fail_at(&r->at, RL_E_TOO_LARGE, NULL, "unpacks to more than %zu bytes", IMPORT_INFLATED_MAX);
-    return rc == Z_OK ? no_memory(r)
-                      : import_fail_at(&r->at, RL_E_IMPORT_FORMAT, NULL,
-                                       "is compressed by gzip, and cannot be unpacked whole: it is cut or damaged");
-}
-
 static int read_file(struct reader *r, const struct import_file *file, struct import_text *text)
 {
     struct import_file plain = *file;
     char *unpacked = NULL;
-    if (is_gzip(file)) {
-        if (inflate_file(r, file, &unpacked, &plain.len) != 0) {
+    if (import_is_gzip(file)) {
+        if (import_inflate(&r->at, &unpacked, &plain.len) != 0) {
             free(unpacked);
             return -1;
         }
@@ -374,7 +332,7 @@ int import_timings(struct import *import, const struct import_file *file)
              r.run != NULL      ? "JSON Lines of roofline-measure --json"
              : r.format != NULL ? r.format
                                 : "timing JSON Lines",
-             text.encoding != NULL ? text.encoding : "", is_gzip(file) ? ", compressed by gzip" : "");
+             text.encoding != NULL ? text.encoding : "", import_is_gzip(file) ? ", compressed by gzip" : "");
     json_decref(r.run);
     json_decref(r.sample_lines);
     import_plain_end(&r.plain);

@@ -30,8 +30,7 @@ static bool is_category(const json_t *event, const char *one, const char *two)
 /* A member that may be missing. */
 static int real_or(struct trace *t, const json_t *object, const char *name, double least, double most, double *ret)
 {
-    return json_object_get(object, name) == NULL ? 0
-                                                 : import_member_real(t->at, object, name, least, most, ret);
+    return json_object_get(object, name) == NULL ? 0 : import_member_real(t->at, object, name, least, most, ret);
 }
 
 static int add_kernel(struct trace *t, const json_t *event)
@@ -55,7 +54,7 @@ static int add_kernel(struct trace *t, const json_t *event)
         return import_fail_at(t->at, RL_E_IMPORT_FORMAT, grid ? "block" : "grid",
                               "is missing beside the other: a shape is both");
     made.has_dims = grid;
-    made.time_s = dur * 1e-6;
+    made.time_s = dur / 1e6; /* divided: rounded once */
     made.order = isnan(correlation) ? ts : correlation;
     made.start = ts;
     if (t->events->count == 0 || ts < t->first_us)

@@ -64,8 +64,15 @@ static const struct option {
     {"timeout", "SECONDS", ALL, AT(timeout), "wait so long for each answer of the daemon (default " CTL_TIMEOUT_S ")"},
     {"json", NULL, ALL & ~(unsigned)(CANCEL | TRANSCRIPT), AT(json), "print the daemon's JSON as it is"},
     {"wait", NULL, SUBMIT, AT(wait), "follow the job to its end and print the table"},
-    {"ncu", "FILE", IMPORT, AT(ncu), "an Nsight Compute CSV, raw page or long"},
-    {"timings", "FILE", IMPORT, AT(timings), "JSON Lines: of roofline-measure --json, or {\"kernel\", \"ms\"} a line"},
+    {"ncu", "FILE", IMPORT, AT(ncu),
+     "an Nsight Compute CSV, raw page or long; or its report (.ncu-rep), which a local ncu exports"},
+    {"ncu-exec", "PATH", IMPORT, AT(ncu_exec), "the ncu that exports a report (default: ncu in PATH)"},
+    {"timings", "FILE", IMPORT, AT(timings),
+     "times: JSON Lines of roofline-measure --json, {\"kernel\", \"ms\"} a line, a PyTorch profiler trace, nvbench's "
+     "JSON or CSV of nsys stats"},
+    {"power", "FILE", IMPORT, AT(power), "a power log of nvidia-smi --query-gpu or dmon, beside the others"},
+    {"partial", NULL, IMPORT, AT(partial), "leave kernels of the timings out that find no launch in the counter file"},
+    {"power-gpu", "ID", IMPORT, AT(power_gpu), "of a power log of several GPUs: index, UUID or bus id"},
     {"recording", "FILE", IMPORT, AT(recording), "a recording made by roofline-measure --record; alone"},
     {"record", "FILE", IMPORT, AT(record),
      "a published record (deploy/records/t4.json), --date chooses the entry; alone"},
@@ -116,6 +123,9 @@ static const struct option {
      "measured, replayed, imported or any (default: measured and imported)"},
     {"counters", "WHICH", RUNS | EXPORT, AT(counters), "counter-backed or timed-only (default: both)"},
     {"outcome", "OUTCOME", RUNS | EXPORT, AT(outcome), "ok, refused, partial or any (default: ok)"},
+    {"since", "TIME", IMPORT, AT(since),
+     "the power window's beginning by the log's own clock, as \"2026-09-01 12:00:00\" (default: the log's)"},
+    {"until", "TIME", IMPORT, AT(until), "the power window's end, likewise"},
     {"since", "TIME", RUNS | EXPORT, AT(since), "RFC 3339 or a date, inclusive"},
     {"since", "TIME", HISTORY | TREND, AT(since), "RFC 3339 or a date, inclusive (default: 365 days before --until)"},
     {"until", "TIME", RUNS | EXPORT | HISTORY | TREND, AT(until), "RFC 3339 or a date, exclusive (default: now)"},
@@ -137,7 +147,6 @@ static const struct option {
     {"version", NULL, ALL, AT(version), "print the version and exit"},
 };
 #define OPTION_COUNT (sizeof options / sizeof options[0])
-_Static_assert(OPTION_COUNT <= 64, "take_option marks each in 64 bits");
 
 static const struct command *find_command(const char *name)
 {
@@ -226,14 +235,15 @@ static void set_text(struct ctl_options *ret, size_t at, const char *value)
 }
 
 /* One "--name", "--name=value" or "--name value"; *i moves past what it took. */
-static int take_option(int argc, char **argv, int *i, struct ctl_options *ret, uint64_t *used, struct rl_err *err)
+static int take_option(int argc, char **argv, int *i, struct ctl_options *ret, bool used[OPTION_COUNT],
+                       struct rl_err *err)
 {
     const char *name = argv[*i] + 2;
     size_t len = strcspn(name, "=");
     const struct option *option = find_option(name, len);
     if (option == NULL)
         return rl_fail(err, RL_E_USAGE, NULL, "--%.*s is not an option.", (int)len, name);
-    *used |= UINT64_C(1) << (option - options);
+    used[option - options] = true;
     if (option->value == NULL) {
         if (name[len] == '=')
             return rl_fail(err, RL_E_USAGE, NULL, "--%s takes no value.", option->name);
@@ -256,7 +266,7 @@ static bool takes(const struct command *command, const char *name)
 }
 
 /* Every option given must be one of the command's, and the argument there exactly when the command has one. */
-static int check_command(const struct ctl_options *ret, uint64_t used, struct rl_err *err)
+static int check_command(const struct ctl_options *ret, const bool used[OPTION_COUNT], struct rl_err *err)
 {
     const struct command *command = find_command(ret->command);
     if (ret->command == NULL)
@@ -267,7 +277,7 @@ static int check_command(const struct ctl_options *ret, uint64_t used, struct rl
     if (command == NULL)
         return rl_fail(err, RL_E_USAGE, NULL, "\"%s\" is not a command.", ret->command);
     for (size_t i = 0; i < OPTION_COUNT; i++)
-        if ((used & (UINT64_C(1) << i)) != 0 && !takes(command, options[i].name))
+        if (used[i] && !takes(command, options[i].name))
             return rl_fail(err, RL_E_USAGE, NULL, "%s has no option --%s.", command->name, options[i].name);
     int64_t id;
     if (command->argument == NULL)
@@ -294,13 +304,13 @@ static int check_command(const struct ctl_options *ret, uint64_t used, struct rl
 int ctl_options_parse(int argc, char **argv, struct ctl_options *ret, struct rl_err *err)
 {
     struct ctl_options parsed = {0};
-    uint64_t used = 0;
+    bool used[OPTION_COUNT] = {false};
     bool only_words = false;
     for (int i = 1; i < argc; i++) {
         if (!only_words && strcmp(argv[i], "--") == 0) {
             only_words = true;
         } else if (!only_words && strncmp(argv[i], "--", 2) == 0) {
-            if (take_option(argc, argv, &i, &parsed, &used, err) != 0)
+            if (take_option(argc, argv, &i, &parsed, used, err) != 0)
                 return -1;
         } else if (!only_words && argv[i][0] == '-' && argv[i][1] != '\0') {
             return rl_fail(err, RL_E_USAGE, NULL, "%s is not an option: all have long names.", argv[i]);

@@ -47,7 +47,7 @@
 #define LIMIT_TRANSCRIPT_BYTES   (256u * 1024u) /* the rest is dropped and the drop is said in the text */
 #define LIMIT_STDERR_BYTES       (16u * 1024u)
 
-/* Imports. A file has at most IMPORT_FILE_MAX bytes (gpu/import.h), a form two files. */
+/* Imports. A file has at most IMPORT_FILE_MAX bytes (gpu/import.h), a form three files, as many bytes in all as two. */
 #define LIMIT_UPLOAD_BYTES          (33u * 1024u * 1024u) /* the whole multipart body */
 #define LIMIT_UPLOAD_FILE_BYTES     (16u * 1024u * 1024u)
 #define LIMIT_UPLOAD_TIMES          8 /* of the request timeout, that one may take to come */

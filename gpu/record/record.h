@@ -274,13 +274,13 @@ struct rl_import {
 
 /* Power over an imported run's window, from a log of the GPU's. */
 struct rl_power {
-    bool present;              /* false: the JSON member is absent */
-    struct rl_real average_w;  /* over the time that samples cover */
-    struct rl_real energy_j;   /* of the whole window; unknown where samples are missing */
-    int64_t samples;           /* within the window */
-    struct rl_real interval_s; /* the usual one between samples: the grain of what is told here */
+    bool present;               /* false: the JSON member is absent */
+    struct rl_real average_w;   /* over the time that samples cover */
+    struct rl_real energy_j;    /* of the whole window; unknown where samples are missing */
+    int64_t samples;            /* within the window */
+    struct rl_real interval_s;  /* the usual one between samples: the grain of what is told here */
     struct rl_text from, until; /* the window by the log's own clock, whose time zone it does not say */
-    const char *source;        /* "nvidia-smi --query-gpu", "nvidia-smi dmon" */
+    const char *source;         /* "nvidia-smi --query-gpu", "nvidia-smi dmon" */
 };
 
 struct rl_run {
