@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "import_times.h"
 #include "record/quantile.h"
 
@@ -106,8 +107,8 @@ int import_events_finish(struct import_events *events, const char *what)
                               "has %s: record the GPU too (PyTorch: activities=[ProfilerActivity.CUDA])", what);
     qsort(events->items, events->count, sizeof *events->items, by_order);
     if (events->copies + events->sets > 0)
-        import_note(run, "%zu copies and %zu memory sets of the timings are no kernels and were left out",
-                    events->copies, events->sets);
+        import_note(run, "%zu cop%s and %zu memory set%s of the timings are no kernels and were left out",
+                    events->copies, events->copies == 1 ? "y" : "ies", events->sets, rl_plural(events->sets));
     if (events->timeless > 0)
         import_note(run, "%zu launch%s of the timings %s a duration of 0 and gave no sample", events->timeless,
                     events->timeless == 1 ? "" : "es", events->timeless == 1 ? "has" : "have");

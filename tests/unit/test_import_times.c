@@ -35,7 +35,7 @@ static void a_trace_alone(void **state)
     assert_int_equal(times->launches, 1);
     assert_near(row_of(run, "a @ (16, 1, 1)x(256, 1, 1)")->state[RL_WARM].time_s.median.value, 9.5e-6, 1e-18);
     assert_string_equal(run->environment.cuda_runtime_version.value, "12.8");
-    assert_true(has_note(run, "1 copies and 0 memory sets"));
+    assert_true(has_note(run, "1 copy and 0 memory sets"));
     import_result_fini(&result);
     given.fields.device = "Other GPU";
     must_refuse(&given, RL_E_IMPORT_DISAGREES, "device", "Other GPU|Test GPU");
@@ -250,7 +250,7 @@ static void nsys(void **state)
     given.ncu = LONG_HEAD DRAM("0", "f(int)", "8", "10");
     run = must_import(&given, &result);
     assert_near(run->rows[0].state[RL_MIXED].time_s.median.value, 3e-6, 1e-18);
-    assert_true(has_note(run, "1 copies"));
+    assert_true(has_note(run, "1 copy and"));
     assert_string_equal(run->device.name, "Test GPU");
     import_result_fini(&result);
     static const struct {
