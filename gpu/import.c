@@ -6,14 +6,14 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "import_internal.h"
+#include "import_times.h"
 #include "kernels/catalogue.h"
 #include "record/derive.h"
 #include "record/record_json.h"
 
 const char *import_kind_name(enum import_kind kind)
 {
-    static const char *const names[IMPORT_KIND_COUNT] = {"ncu", "timings", "recording", "record"};
+    static const char *const names[IMPORT_KIND_COUNT] = {"ncu", "timings", "recording", "record", "power"};
     return names[kind];
 }
 
@@ -61,6 +61,9 @@ static int check_files(const struct import_request *request, struct rl_err *err)
     }
     if (request->file_count == 0)
         return rl_fail(err, RL_E_BAD_FIELD, "ncu", "nothing to import: give ncu, timings or both, or a recording");
+    if (seen[IMPORT_POWER] == request->file_count)
+        return rl_fail(err, RL_E_BAD_FIELD, "power",
+                       "a power log stands beside a run's files: send ncu or timings with it");
     if ((seen[IMPORT_RECORDING] > 0 || seen[IMPORT_RECORD] > 0) && request->file_count > 1)
         return rl_fail(err, RL_E_BAD_FIELD, seen[IMPORT_RECORDING] > 0 ? "recording" : "record",
                        "a recording, or a record, is imported alone: it has its times and bytes");
@@ -77,9 +80,14 @@ static bool only_group_of(const struct import_table *table, const char *id)
     return found == 1;
 }
 
-/* A row's id: the catalogue's where the function has its name, else the name as given, with its shape where one name
- * has several. */
-static const char *row_name(struct import *import, const struct import_table *table, const struct import_group *group)
+const char *import_shape_name(struct import *import, const char *name, const int64_t grid[3], const int64_t block[3])
+{
+    return rl_arena_printf(import->run->arena, "%.*s @ (%lld, %lld, %lld)x(%lld, %lld, %lld)",
+                           (int)(IMPORT_NAME_MAX - 128), name, (long long)grid[0], (long long)grid[1],
+                           (long long)grid[2], (long long)block[0], (long long)block[1], (long long)block[2]);
+}
+
+const char *import_row_name(struct import *import, const struct import_table *table, const struct import_group *group)
 {
     const struct rl_unit *unit = rl_unit_find(group->base);
     size_t same = 0;
@@ -87,39 +95,48 @@ static const char *row_name(struct import *import, const struct import_table *ta
         return unit->id;
     for (size_t i = 0; i < table->group_count; i++)
         same += strcmp(table->groups[i].name, group->name) == 0;
-    if (same == 1)
-        return rl_arena_strdup(import->run->arena, group->name);
-    return rl_arena_printf(import->run->arena, "%.*s @ (%lld, %lld, %lld)x(%lld, %lld, %lld)",
-                           (int)(IMPORT_NAME_MAX - 128), group->name, (long long)group->grid[0],
-                           (long long)group->grid[1], (long long)group->grid[2], (long long)group->block[0],
-                           (long long)group->block[1], (long long)group->block[2]);
+    return same == 1 ? rl_arena_strdup(import->run->arena, group->name)
+                     : import_shape_name(import, group->name, group->grid, group->block);
+}
+
+int import_rows_of(struct import *import, const struct import_table *table, struct import_group **groups, size_t count)
+{
+    struct rl_run *run = import->run;
+    const char *kind = table->groups[0].first != NULL ? "ncu" : "timings";
+    if (count > IMPORT_ROWS_MAX)
+        return rl_fail(import->err, RL_E_TOO_LARGE, kind,
+                       "%s: has %zu kernels (by name, grid and block); at most %u make a run: profile fewer with "
+                       "--kernel-name, or name those wanted by timings",
+                       table->name, count, IMPORT_ROWS_MAX);
+    run->rows = rl_arena_array(run->arena, count, sizeof *run->rows);
+    if (run->rows == NULL)
+        return rl_fail(import->err, RL_E_NO_MEMORY, kind, "no memory for %zu kernels", count);
+    for (size_t i = 0; i < count; i++) {
+        struct rl_row *row = &run->rows[i];
+        import_blank_row(row, "the imported files do not say");
+        row->kernel = import_row_name(import, table, groups[i]);
+        const struct rl_unit *unit = row->kernel != NULL ? rl_unit_find(row->kernel) : NULL;
+        row->title = unit != NULL ? unit->title : row->kernel;
+        if (row->kernel == NULL)
+            return rl_fail(import->err, RL_E_NO_MEMORY, kind, "no memory for the kernels' names");
+        if (rl_run_row(run, row->kernel) != NULL)
+            return rl_fail(import->err, RL_E_IMPORT_DISAGREES, kind,
+                           "%s: two kernels have names that are equal as far as they are kept", table->name);
+        run->row_count++;
+        groups[i]->used = true;
+    }
+    import->row_group = groups;
+    return 0;
 }
 
 static int rows_of_counters(struct import *import, struct import_table *table)
 {
-    struct rl_run *run = import->run;
-    if (table->group_count > IMPORT_ROWS_MAX)
-        return rl_fail(import->err, RL_E_TOO_LARGE, "ncu",
-                       "%s: has %zu kernels (by name, grid and block); at most %u make a run: profile fewer with "
-                       "--kernel-name, or name those wanted by timings",
-                       table->name, table->group_count, IMPORT_ROWS_MAX);
-    run->rows = rl_arena_array(run->arena, table->group_count, sizeof *run->rows);
-    if (run->rows == NULL)
+    struct import_group **groups = rl_arena_array(import->arena, table->group_count, sizeof(struct import_group *));
+    if (groups == NULL)
         return rl_fail(import->err, RL_E_NO_MEMORY, "ncu", "no memory for %zu kernels", table->group_count);
-    for (size_t i = 0; i < table->group_count; i++) {
-        struct rl_row *row = &run->rows[i];
-        import_blank_row(row, "the imported files do not say");
-        row->kernel = row_name(import, table, &table->groups[i]);
-        const struct rl_unit *unit = row->kernel != NULL ? rl_unit_find(row->kernel) : NULL;
-        row->title = unit != NULL ? unit->title : row->kernel;
-        if (row->kernel == NULL)
-            return rl_fail(import->err, RL_E_NO_MEMORY, "ncu", "no memory for the kernels' names");
-        if (rl_run_row(run, row->kernel) != NULL)
-            return rl_fail(import->err, RL_E_IMPORT_DISAGREES, "ncu",
-                           "%s: two kernels have names that are equal as far as they are kept", table->name);
-        run->row_count++;
-    }
-    return 0;
+    for (size_t i = 0; i < table->group_count; i++)
+        groups[i] = &table->groups[i];
+    return import_rows_of(import, table, groups, table->group_count);
 }
 
 /* ---- the run as a whole ---- */
@@ -162,6 +179,27 @@ static void begin_run(struct import *import)
     run->ridge_flop_per_byte = rl_unknown(why);
 }
 
+/* Rows, and which launches are whose. Timings of ceilings alone leave the rows to the counters. */
+static int make_rows(struct import *import, struct import_table *table)
+{
+    if (import->events != NULL)
+        return table != NULL ? import_events_match(import, table) : import_events_rows(import);
+    if (table == NULL)
+        return 0;
+    return import->run->row_count > 0 || import->document ? import_match_rows(import, table)
+                                                          : rows_of_counters(import, table);
+}
+
+/* The state that the rows' times are in; without rows the one that the field names. */
+static enum rl_state state_of_times(const struct import *import)
+{
+    const char *times = import->request->fields.times;
+    for (size_t i = 0; i < import->run->row_count; i++)
+        if (import->run->rows[i].state[RL_COLD].present)
+            return RL_COLD;
+    return import->run->row_count == 0 && times != NULL && strcmp(times, "cold") == 0 ? RL_COLD : RL_WARM;
+}
+
 static int import_counters_and_timings(struct import *import)
 {
     const struct import_file *ncu = import_file_of(import->request, IMPORT_NCU);
@@ -193,12 +231,14 @@ static int import_counters_and_timings(struct import *import)
     }
     if (import->document ? import_agree(import, table) != 0 : import_identify(import, table) != 0)
         return -1;
-    if (timings == NULL && table != NULL && rows_of_counters(import, table) != 0)
+    if (make_rows(import, table) != 0)
         return -1;
     for (size_t i = 0; i < import->run->row_count && !import->document; i++)
         if (import_work(import, &import->run->rows[i], table) != 0)
             return -1;
-    return table != NULL ? import_merge(import, table) : 0;
+    if (table != NULL && import_merge(import, table) != 0)
+        return -1;
+    return import_ceilings_state(import, state_of_times(import));
 }
 
 static int finish_run(struct import *import)
@@ -260,6 +300,8 @@ int import_make(const struct import_request *request, struct import_result *ret,
         rc = import_recording(&import, import_file_of(request, IMPORT_RECORDING));
     else
         rc = import_counters_and_timings(&import);
+    if (rc == 0 && import_file_of(request, IMPORT_POWER) != NULL)
+        rc = import_power(&import, import_file_of(request, IMPORT_POWER));
     if (rc == 0)
         rc = finish_run(&import);
     if (rc == 0)
@@ -269,6 +311,7 @@ int import_make(const struct import_request *request, struct import_result *ret,
         import.run = NULL;
     }
 out:
+    import_events_free(import.events);
     rl_run_free(import.run);
     rl_arena_free(import.arena);
     return rc;

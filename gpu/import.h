@@ -12,10 +12,11 @@
 #include "base/err.h"
 #include "record/record.h"
 
-#define IMPORT_FILE_MAX ((size_t)16 << 20) /* bytes of one file: more is RL_E_TOO_LARGE */
+#define IMPORT_FILE_MAX     ((size_t)16 << 20)  /* bytes of one file: more is RL_E_TOO_LARGE */
+#define IMPORT_INFLATED_MAX ((size_t)128 << 20) /* of a compressed one once it is unpacked */
 
-enum import_kind { IMPORT_NCU, IMPORT_TIMINGS, IMPORT_RECORDING, IMPORT_RECORD, IMPORT_KIND_COUNT };
-const char *import_kind_name(enum import_kind kind); /* "ncu", "timings", "recording", "record" */
+enum import_kind { IMPORT_NCU, IMPORT_TIMINGS, IMPORT_RECORDING, IMPORT_RECORD, IMPORT_POWER, IMPORT_KIND_COUNT };
+const char *import_kind_name(enum import_kind kind); /* "ncu", "timings", "recording", "record", "power" */
 
 struct import_file {
     enum import_kind kind;
@@ -33,11 +34,15 @@ struct import_fields {
     const char *sizes;  /* "course", "scaled", "other": sizes of the catalogue's kernels; "other" when not said */
     const char
         *cache; /* state of the profiler's launches: "cold" (ncu --cache-control all; its default), "warm" (none) */
-    const char *times; /* state of plain timings: "warm" (the default: a loop), "cold" */
+    const char *times;     /* state of plain timings: "warm" (the default: a loop), "cold" */
+    const char *partial;   /* "true": kernels of the timings that find no launch are left out; "false", the default */
+    const char *since;     /* of a power log, by its own clock: "2026-09-01 12:00:00"; NULL: from its beginning */
+    const char *until;     /* likewise; NULL: to its end */
+    const char *power_gpu; /* of a power log of several GPUs: index, UUID or bus id */
 };
 
 struct import_request {
-    const struct import_file *files; /* ncu, timings, or both; a recording alone; a record alone */
+    const struct import_file *files; /* ncu, timings, or both, perhaps with power; a recording or a record alone */
     size_t file_count;
     struct import_fields fields;
     int64_t now_ms; /* nothing may be later than this */

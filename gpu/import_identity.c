@@ -1,5 +1,6 @@
 /* Whose figures these are and when they were made: what the importer says, what the files say, and that both agree. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/num.h"
@@ -86,6 +87,14 @@ int import_fields_check(struct import *import)
         return bad(import, "cache", fields->cache, "cold (ncu --cache-control all) or warm (none) is expected");
     if (fields->times != NULL && !is_one_of(fields->times, "warm", "cold", NULL))
         return bad(import, "times", fields->times, "warm (a loop) or cold (caches emptied before each) is expected");
+    if (fields->partial != NULL && !is_one_of(fields->partial, "true", "false", NULL))
+        return bad(import, "partial", fields->partial, "true or false is expected");
+    const char *alone = fields->since != NULL       ? "since"
+                        : fields->until != NULL     ? "until"
+                        : fields->power_gpu != NULL ? "power_gpu"
+                                                    : NULL;
+    if (alone != NULL && import_file_of(import->request, IMPORT_POWER) == NULL)
+        return rl_fail(import->err, RL_E_BAD_FIELD, alone, "%s is of a power log, and none was sent", alone);
     return check_date(import);
 }
 
@@ -117,36 +126,53 @@ const char *import_slug(struct rl_arena *arena, const char *name)
 
 /* ---- a run without an identity of its own ---- */
 
+/* The device's name as the files have it: NULL when none has. */
+static const char *seen_device(const struct import *import, const struct import_table *table)
+{
+    if (table != NULL && table->device[IMPORT_DEVICE_NAME] != NULL)
+        return table->device[IMPORT_DEVICE_NAME]->text;
+    /* some exports have the GPU's name where others have its number */
+    if (table != NULL && table->device_column != NULL &&
+        strspn(table->device_column, "0123456789") != strlen(table->device_column))
+        return table->device_column;
+    return import->said.device;
+}
+
+static int devices_agree(struct import *import, const struct import_table *table, const char *seen)
+{
+    const char *given = import->request->fields.device, *timed = import->said.device;
+    const char *kind = table != NULL && seen != timed ? "ncu" : "timings";
+    char one[IMPORT_QUOTE], two[IMPORT_QUOTE];
+    if (seen != NULL && !is_device_name(seen))
+        return rl_fail(import->err, RL_E_IMPORT_FORMAT, kind,
+                       "%s: the device is \"%s\"; a name of at most %u bytes in one line is expected, no control "
+                       "characters in it and not blanks alone",
+                       import_file_of(import->request, strcmp(kind, "ncu") == 0 ? IMPORT_NCU : IMPORT_TIMINGS)->name,
+                       import_quote(one, seen), DEVICE_NAME_MAX);
+    if (timed != NULL && seen != NULL && strcmp(timed, seen) != 0)
+        return rl_fail(import->err, RL_E_IMPORT_DISAGREES, "timings",
+                       "the timings are of \"%s\", the counters of \"%s\"", import_quote(one, timed),
+                       import_quote(two, seen));
+    if (given != NULL && !is_uuid(given) && seen != NULL && strcmp(given, seen) != 0)
+        return rl_fail(import->err, RL_E_IMPORT_DISAGREES, "device", "device is \"%s\", but %s of \"%s\"",
+                       import_quote(one, given), strcmp(kind, "ncu") == 0 ? "the counter file is" : "the timings are",
+                       import_quote(two, seen));
+    return 0;
+}
+
 static int set_device(struct import *import, const struct import_table *table)
 {
     struct rl_device *device = &import->run->device;
     struct rl_arena *arena = import->run->arena;
-    const char *given = import->request->fields.device;
-    const char *seen =
-        table != NULL && table->device[IMPORT_DEVICE_NAME] != NULL ? table->device[IMPORT_DEVICE_NAME]->text : NULL;
-    char one[IMPORT_QUOTE], two[IMPORT_QUOTE];
+    const char *given = import->request->fields.device, *seen = seen_device(import, table);
     bool uuid = given != NULL && is_uuid(given);
-    /* some exports have the GPU's name where others have its number */
-    if (seen == NULL && table != NULL && table->device_column != NULL &&
-        strspn(table->device_column, "0123456789") != strlen(table->device_column))
-        seen = table->device_column;
-    if (seen != NULL && !is_device_name(seen))
-        return rl_fail(import->err, RL_E_IMPORT_FORMAT, "ncu",
-                       "%s: the device is \"%s\"; a name of at most %u bytes in one line is expected, no control "
-                       "characters in it and not blanks alone",
-                       table->name, import_quote(one, seen), DEVICE_NAME_MAX);
-    if (given == NULL && seen == NULL && import->request->by_hand) {
+    if (devices_agree(import, table, seen) != 0)
+        return -1;
+    if (given == NULL && seen == NULL) { /* by hand: check_said */
         device->id = "unknown";
         device->name = "a GPU that no file names";
         return 0;
     }
-    if (given == NULL && seen == NULL)
-        return rl_fail(import->err, RL_E_BAD_FIELD, "device",
-                       "device is not said, and no file tells it: give the GPU's name (\"Tesla T4\") or its UUID");
-    if (given != NULL && !uuid && seen != NULL && strcmp(given, seen) != 0)
-        return rl_fail(import->err, RL_E_IMPORT_DISAGREES, "device",
-                       "device is \"%s\", but the counter file is of \"%s\"", import_quote(one, given),
-                       import_quote(two, seen));
     device->name = rl_arena_strdup(arena, seen != NULL ? seen : given);
     device->id = uuid ? rl_arena_strdup(arena, given) : import_slug(arena, seen != NULL ? seen : given);
     if (device->name == NULL)
@@ -183,27 +209,64 @@ static void set_capabilities(struct import *import, const struct import_table *t
     }
 }
 
+/* All that is missing, at once: who sends a form again and again for one field after the other gives up. */
+static int check_said(struct import *import, const struct import_table *table)
+{
+    const struct import_fields *fields = &import->request->fields;
+    bool device = fields->device == NULL && seen_device(import, table) == NULL, date = import->date_ms == 0;
+    const char *also = fields->driver == NULL && fields->cuda == NULL && import->said.cuda == NULL
+                           ? "; driver and cuda are not said either: they may stay unknown"
+                       : fields->driver == NULL ? "; driver is not said either: it may stay unknown"
+                                                : "";
+    if (import->request->by_hand || (!device && !date))
+        return 0;
+    return rl_fail(import->err, RL_E_BAD_FIELD, device ? "device" : "date",
+                   "%s not said, and no file tells %s: give %s%s%s%s",
+                   device && date ? "device and date are"
+                   : device       ? "device is"
+                                  : "date is",
+                   device && date ? "them" : "it", device ? "the GPU's name (\"Tesla T4\") or its UUID" : "",
+                   device && date ? ", and " : "", date ? "the day of the measurement, as 2026-09-01" : "", also);
+}
+
+/* The day that a file tells. A field may be of another time zone, so that it may be the day before or after. */
+static int take_date(struct import *import)
+{
+    int64_t seen = import->said.date_ms;
+    if (seen != 0 && import->date_ms != 0 && llabs(rl_time_day(seen) - rl_time_day(import->date_ms)) > 1) {
+        char own[RL_TIME_TEXT];
+        rl_time_format(seen, own);
+        return rl_fail(import->err, RL_E_IMPORT_DISAGREES, "date", "date is \"%s\", but the timings are of %s",
+                       import->request->fields.date, own);
+    }
+    if (seen != 0)
+        import->date_ms = seen;
+    return 0;
+}
+
 int import_identify(struct import *import, const struct import_table *table)
 {
     const struct import_fields *fields = &import->request->fields;
     struct rl_run *run = import->run;
-    if (import->date_ms == 0 && import->request->by_hand) {
+    if (take_date(import) != 0 || check_said(import, table) != 0)
+        return -1;
+    if (import->date_ms == 0) {
         import->date_ms = import->request->now_ms;
         import_note(run, "the date is today's: no file tells when it was measured");
     }
-    if (import->date_ms == 0)
-        return rl_fail(import->err, RL_E_BAD_FIELD, "date",
-                       "date is not said, and no file tells it: give the day of the measurement, as 2026-09-01");
     run->started_at_ms = run->finished_at_ms = import->date_ms;
     if (set_device(import, table) != 0)
         return -1;
     set_capabilities(import, table);
     static const char why[] = "the import did not say";
     struct rl_environment *environment = &run->environment;
+    const char *cuda = fields->cuda != NULL ? fields->cuda : import->said.cuda;
+    if (fields->cuda != NULL && import->said.cuda != NULL && strcmp(fields->cuda, import->said.cuda) != 0)
+        return rl_fail(import->err, RL_E_IMPORT_DISAGREES, "cuda", "cuda is \"%s\", but the timings say \"%s\"",
+                       fields->cuda, import->said.cuda);
     environment->driver_version =
         (struct rl_text){rl_arena_strdup(run->arena, fields->driver), fields->driver != NULL ? NULL : why};
-    environment->cuda_runtime_version =
-        (struct rl_text){rl_arena_strdup(run->arena, fields->cuda), fields->cuda != NULL ? NULL : why};
+    environment->cuda_runtime_version = (struct rl_text){rl_arena_strdup(run->arena, cuda), cuda != NULL ? NULL : why};
     return 0;
 }
 

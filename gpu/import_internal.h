@@ -207,14 +207,19 @@ struct import_launch {
     const char *left_out; /* why its byte counts count for nothing, or NULL */
     struct import_launch *next_in_group;
 };
+struct import_samples { /* seconds, of the import's arena */
+    double *values;
+    size_t count, capacity;
+};
 struct import_group { /* launches of one kernel in one shape */
     const char *name, *base;
     bool has_dims;
     int64_t grid[3], block[3];
     struct import_launch *first, *last;
-    size_t count, left_out; /* launches; those of them whose counts are none */
-    const char *unreliable; /* why the counts of all of them failed, or NULL */
-    bool used;              /* by a row */
+    size_t count, left_out;       /* launches; those of them whose counts are none */
+    const char *unreliable;       /* why the counts of all of them failed, or NULL */
+    bool used;                    /* by a row */
+    struct import_samples *times; /* that a trace gives its launches; NULL: none */
 };
 #define IMPORT_ODD_SHOWN 6
 struct import_odd { /* a metric with cells that hold no number */
@@ -269,6 +274,11 @@ int import_refuse(const struct import_file *file, const struct import_text *text
 
 /* ---- what is made (import_timings.c, import_merge.c, import_identity.c, import_record.c, import_recording.c) ---- */
 
+struct import_events;
+struct import_said { /* what a timings file tells beside times; 0 and NULL: nothing */
+    const char *device, *cuda;
+    int64_t date_ms;
+};
 struct import {
     const struct import_request *request;
     struct rl_arena *arena; /* for the import's own time; the run has its own */
@@ -277,6 +287,10 @@ struct import {
     size_t sample_count;
     int64_t date_ms; /* of the fields; 0: not said */
     bool document;   /* the run came as a whole document */
+    struct import_said said;
+    struct import_events *events;    /* of a trace of launches; NULL: the timings are others, or none */
+    struct import_group **row_group; /* by row: its launches in the counter file; NULL before they were looked for */
+    uint32_t stateless;              /* bit i: the line of ceiling i does not say its cache state */
     struct rl_err *err;
 };
 /* Which of the request's files is of this kind, or NULL. */
@@ -288,6 +302,13 @@ int import_samples(struct import *import, const struct import_file *file, const 
 /* Leaves out samples of rows' states that the run has no more. A mixed row's times are the warm ones. */
 void import_samples_drop(struct import *import);
 int import_merge(struct import *import, struct import_table *table);
+/* Rows of these groups of the table, which becomes import->row_group. */
+int import_rows_of(struct import *import, const struct import_table *table, struct import_group **groups, size_t count);
+/* The id of a row of this group: the catalogue's where the function has its name and one shape, else the name as given,
+ * with its shape where one name has several. NULL when memory ran out. */
+const char *import_row_name(struct import *import, const struct import_table *table, const struct import_group *group);
+/* "NAME @ (8, 1, 1)x(256, 1, 1)", of the run's arena. */
+const char *import_shape_name(struct import *import, const char *name, const int64_t grid[3], const int64_t block[3]);
 /* The mean of a value over the group's launches that count; unknown with `why` (borrowed) where one has none. */
 struct rl_real import_mean(const struct import_group *group, enum import_value value, const char *why);
 /* The row's and its state's figures from the group's launches (import_values.c): bytes, percentages, shape, flop, and
@@ -309,6 +330,8 @@ int import_agree(struct import *import, const struct import_table *table);
 int import_work(struct import *import, struct rl_row *row, const struct import_table *table);
 int import_record(struct import *import, const struct import_file *file);
 int import_recording(struct import *import, const struct import_file *file);
+/* The run's power from a log; the run has its device. */
+int import_power(struct import *import, const struct import_file *file);
 /* A row whose every value is unknown for this reason. */
 void import_blank_row(struct rl_row *row, const char *why);
 /* "gpu-name" of a device's name: lower-case letters, digits and single dashes; NULL when nothing is left. */

@@ -23,6 +23,7 @@ enum option_id {
     OPT_TIMINGS,
     OPT_RECORDING,
     OPT_RECORD,
+    OPT_POWER,
     OPT_DEVICE,
     OPT_DRIVER,
     OPT_CUDA,
@@ -30,6 +31,10 @@ enum option_id {
     OPT_SIZES,
     OPT_CACHE,
     OPT_TIMES,
+    OPT_PARTIAL,
+    OPT_SINCE,
+    OPT_UNTIL,
+    OPT_POWER_GPU,
     OPT_TABLE,
     OPT_JSON,
     OPT_PROTOCOL,
@@ -43,10 +48,13 @@ static const struct option {
     const char *defaults, *help;
 } options[OPT_COUNT] = {
     [OPT_NCU] = {"ncu", "FILE", "none", "an Nsight Compute CSV, raw page or long"},
-    [OPT_TIMINGS] = {"timings", "FILE", "none",
-                     "times: JSON Lines of roofline-measure --json, or {\"kernel\", \"ms\"} a line"},
+    [OPT_TIMINGS] =
+        {"timings", "FILE", "none",
+         "times: JSON Lines of roofline-measure --json, {\"kernel\", \"ms\"} a line, a PyTorch profiler trace, "
+         "nvbench's JSON or CSV of nsys stats"},
     [OPT_RECORDING] = {"recording", "FILE", "none", "a recording made by roofline-measure --record; alone"},
     [OPT_RECORD] = {"record", "FILE", "none", "a published record (deploy/records/t4.json); alone"},
+    [OPT_POWER] = {"power", "FILE", "none", "a power log of nvidia-smi --query-gpu or dmon, beside the others"},
     [OPT_DEVICE] = {"device", "NAME", "what the files say", "the GPU's name, or its UUID"},
     [OPT_DRIVER] = {"driver", "VERSION", "what the files say, or unknown", "the driver's version"},
     [OPT_CUDA] = {"cuda", "VERSION", "what the files say, or unknown", "the CUDA runtime's version"},
@@ -57,6 +65,11 @@ static const struct option {
     [OPT_CACHE] = {"cache", "STATE", "cold",
                    "state of the profiler's launches: cold (--cache-control all), warm (none)"},
     [OPT_TIMES] = {"times", "STATE", "warm", "state of plain timings: warm (a loop), cold"},
+    [OPT_PARTIAL] = {"partial", NULL, "off",
+                     "leave kernels of the timings out that find no launch in the counter file"},
+    [OPT_SINCE] = {"since", "TIME", "the log's beginning", "window of the power log, by its own clock"},
+    [OPT_UNTIL] = {"until", "TIME", "the log's end", "window of the power log, by its own clock"},
+    [OPT_POWER_GPU] = {"power-gpu", "ID", "the only one, or the device", "the log's GPU: index, UUID or bus id"},
     [OPT_TABLE] = {"table", NULL, "on unless --json is given", "print the table"},
     [OPT_JSON] = {"json", NULL, "off", "print the run's document"},
     [OPT_PROTOCOL] = {"protocol", NULL, "off", "serve one import on descriptor 3 (gpu/IMPORT.md); for rooflined"},
@@ -259,7 +272,9 @@ static int run_import(const char *const given[OPT_COUNT], int *status, struct rl
     struct import_file files[IMPORT_KIND_COUNT] = {0};
     struct import_request request = {.files = files,
                                      .fields = {given[OPT_DEVICE], given[OPT_DRIVER], given[OPT_CUDA], given[OPT_DATE],
-                                                given[OPT_SIZES], given[OPT_CACHE], given[OPT_TIMES]},
+                                                given[OPT_SIZES], given[OPT_CACHE], given[OPT_TIMES],
+                                                given[OPT_PARTIAL] != NULL ? "true" : NULL, given[OPT_SINCE],
+                                                given[OPT_UNTIL], given[OPT_POWER_GPU]},
                                      .now_ms = rl_now_ms(),
                                      .by_hand = true};
     int rc = 0;

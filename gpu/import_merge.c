@@ -1,106 +1,11 @@
 /* Counters beside times: each row finds its launches, and gets their bytes in the state that both were taken in. */
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/num.h"
 #include "import_internal.h"
-#include "kernels/catalogue.h"
-
-static int missing(struct import *import, const char *table, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-static int missing(struct import *import, const char *table, const char *fmt, ...)
-{
-    char text[768];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    struct import_source source = {"ncu", table, 0, NULL};
-    return import_fail(import->err, RL_E_IMPORT_MISSING, &source, "%s", text);
-}
-
-/* ---- which launches are a row's ---- */
-
-static bool same_dims(const struct import_group *group, const struct rl_row *row)
-{
-    return row->launch.dims_why != NULL || !group->has_dims ||
-           (memcmp(group->grid, row->launch.grid, sizeof group->grid) == 0 &&
-            memcmp(group->block, row->launch.block, sizeof group->block) == 0);
-}
-
-static bool name_fits(const struct import_group *group, const char *wanted, const char *wanted_base)
-{
-    return strcmp(group->name, wanted) == 0 || strcmp(group->base, wanted) == 0 ||
-           strcmp(group->base, wanted_base) == 0;
-}
-
-static void list_names(const struct import_table *t, char out[256])
-{
-    size_t len = 0;
-    out[0] = '\0';
-    for (size_t i = 0; i < t->group_count && i < 6; i++) {
-        char quoted[IMPORT_QUOTE];
-        int more = snprintf(out + len, 256 - len, "%s%s", i > 0 ? ", " : "", import_quote(quoted, t->groups[i].base));
-        if (more < 0 || (size_t)more >= 256 - len) {
-            out[len] = '\0';
-            break;
-        }
-        len += (size_t)more;
-    }
-}
-
-/* The one group of the row; a full name beats a bare one. */
-static int find_group(struct import *import, struct import_table *t, const struct rl_row *row,
-                      struct import_group **ret)
-{
-    const char *wanted = row->import.function.why == NULL && row->import.function.value != NULL
-                             ? row->import.function.value
-                             : row->kernel;
-    const char *base = import_base_name(import->arena, wanted);
-    char names[256], one[IMPORT_QUOTE];
-    struct import_group *found = NULL, *exact = NULL;
-    size_t count = 0, exact_count = 0;
-    bool shape_only = false;
-    if (base == NULL)
-        return rl_fail(import->err, RL_E_NO_MEMORY, "ncu", "no memory for the kernels' names");
-    for (size_t i = 0; i < t->group_count; i++) {
-        struct import_group *group = &t->groups[i];
-        if (!name_fits(group, wanted, base))
-            continue;
-        if (!same_dims(group, row)) {
-            shape_only = true;
-            continue;
-        }
-        found = group;
-        count++;
-        if (strcmp(group->name, wanted) == 0) {
-            exact = group;
-            exact_count++;
-        }
-    }
-    if (count == 1 || exact_count == 1) {
-        *ret = count == 1 ? found : exact;
-        return 0;
-    }
-    list_names(t, names);
-    import_quote(one, row->kernel);
-    if (count == 0 && shape_only)
-        return missing(
-            import, t->name,
-            "\"%s\" was launched there with other grids and blocks than (%lld, %lld, %lld)x(%lld, %lld, %lld)", one,
-            (long long)row->launch.grid[0], (long long)row->launch.grid[1], (long long)row->launch.grid[2],
-            (long long)row->launch.block[0], (long long)row->launch.block[1], (long long)row->launch.block[2]);
-    if (count == 0)
-        return missing(import, t->name, "no launch of \"%s\" is there; those that are: %s%s", one, names,
-                       t->group_count > 6 ? ", …" : "");
-    return rl_fail(import->err, RL_E_IMPORT_DISAGREES, "timings",
-                   "\"%s\" fits %zu kernels of %s, which differ in name, grid or block (%s); give its \"grid\" and "
-                   "\"block\", or its "
-                   "whole name as \"function\", in the timing line",
-                   one, count, t->name, names);
-}
+#include "record/quantile.h"
 
 /* ---- states ---- */
 
@@ -125,6 +30,81 @@ static enum rl_state joint_state(const struct rl_row *row, bool counted_warm, co
     }
     *ret_times = has_cold ? &cold->time_s : &warm->time_s;
     return has_cold ? RL_COLD : RL_MIXED;
+}
+
+/* ---- times ---- */
+
+#define TIME_DIFFERS 0.10 /* a given time and the profiler's further apart than this are flagged */
+
+/* Where no times are given, the profiler's: each launch's duration is a sample. */
+static int take_profiler_times(struct import *import, const struct import_group *group, struct rl_row_state *s)
+{
+    double *values = rl_arena_array(import->arena, group->count, sizeof *values);
+    size_t count = 0;
+    if (values == NULL)
+        return rl_fail(import->err, RL_E_NO_MEMORY, "ncu", "no memory for a row's times");
+    for (const struct import_launch *l = group->first; l != NULL; l = l->next_in_group)
+        if (l->left_out == NULL && l->from[IMPORT_DURATION] != NULL && l->value[IMPORT_DURATION] > 0)
+            values[count++] = l->value[IMPORT_DURATION];
+    if (count == 0)
+        return 0;
+    if (rl_times_from_samples(values, count, &s->time_s) != 0 ||
+        rl_strings_add(import->run->arena, &s->flags, "profiler_time") != 0)
+        return rl_fail(import->err, RL_E_NO_MEMORY, "ncu", "no memory for a row's times");
+    s->time_s.launches = 1;
+    s->time_s.stop = (struct rl_text){NULL, "the launches of a counter file are as many as there are"};
+    s->attempts = 1;
+    s->sm_hz = s->profiled.sm_hz;
+    return 0;
+}
+
+/* How far a given time is from the profiler's: 0.25 is a quarter more or less; 0 where one is not known. */
+static double apart(const struct rl_row_state *s)
+{
+    if (!rl_is_known(s->time_s.median) || !s->profiled.present || !rl_is_known(s->profiled.time_s))
+        return 0;
+    return fabs(s->time_s.median.value / s->profiled.time_s.value - 1);
+}
+
+/* What all rows' times have to be told with, in a sentence or two. */
+static void tell_times(struct import *import)
+{
+    struct rl_run *run = import->run;
+    const struct rl_row *worst = NULL;
+    size_t profiled = 0, differ = 0;
+    double most = 0, low = HUGE_VAL, high = 0;
+    char one[IMPORT_QUOTE], text[32] = "?", other[32] = "?";
+    for (size_t i = 0; i < run->row_count; i++)
+        for (enum rl_state state = 0; state < RL_ROW_STATES; state++) {
+            const struct rl_row_state *s = &run->rows[i].state[state];
+            if (!s->present)
+                continue;
+            bool own = rl_strings_has(&s->flags, "profiler_time");
+            profiled += own;
+            differ += rl_strings_has(&s->flags, "time_disagrees");
+            worst = apart(s) > most ? &run->rows[i] : worst;
+            most = fmax(most, apart(s));
+            if (own && rl_is_known(s->sm_hz)) {
+                low = fmin(low, s->sm_hz.value);
+                high = fmax(high, s->sm_hz.value);
+            }
+        }
+    rl_format_fixed(text, sizeof text, low / 1e6, 0);
+    rl_format_fixed(other, sizeof other, high / 1e6, 0);
+    if (profiled > 0 && high > 0)
+        import_note(run,
+                    "times are the profiler's own durations of the launches that it counted, at an SM clock of %s to "
+                    "%s MHz",
+                    text, other);
+    else if (profiled > 0)
+        import_note(run, "times are the profiler's own durations of the launches that it counted; the file does not "
+                         "tell their SM clock, which the profiler locks by default");
+    rl_format_fixed(text, sizeof text, 100 * most, 0);
+    if (differ > 0)
+        import_note(run,
+                    "%zu kernel%s a given time more than 10 percent from the profiler's duration, the furthest %s "
+                    "(%s percent)",
+                    differ, differ == 1 ? " has" : "s have", import_quote(one, worst->title), text);
 }
 
 static int merge_row(struct import *import, struct import_table *t, struct import_group *group, struct rl_row *row)
@@ -157,6 +137,11 @@ static int merge_row(struct import *import, struct import_table *t, struct impor
         return rl_fail(import->err, RL_E_NO_MEMORY, "ncu", "no memory for a kernel's name");
     if (import_row_values(import, t, group, row, &s) != 0)
         return -1;
+    if (times == NULL && take_profiler_times(import, group, &s) != 0)
+        return -1;
+    if (times != NULL && apart(&s) > TIME_DIFFERS + 1e-9 &&
+        rl_strings_add(import->run->arena, &s.flags, "time_disagrees") != 0)
+        return rl_fail(import->err, RL_E_NO_MEMORY, "ncu", "no memory for a row's flags");
     if (state == RL_WARM && rl_strings_add(import->run->arena, &s.flags, "single_launch") != 0)
         return rl_fail(import->err, RL_E_NO_MEMORY, "ncu", "no memory for a row's flags");
     for (enum rl_state other = 0; other < RL_ROW_STATES; other++)
@@ -284,26 +269,17 @@ static void tell_rest(struct import *import, const struct import_table *t)
 int import_merge(struct import *import, struct import_table *t)
 {
     struct rl_run *run = import->run;
-    if (t->groups == NULL)
+    if (t->groups == NULL || import->row_group == NULL)
         return rl_fail(import->err, RL_E_INTERNAL, "ncu", "the launches were not grouped");
     if (t->uncontrolled && import->request->fields.cache != NULL && !counted_warm(import, t))
         return rl_fail(import->err, RL_E_IMPORT_DISAGREES, "cache",
                        "cache is \"cold\", but %s says that the profiler did not control the caches", t->name);
-    bool had_both = false, had_bytes = false, alone = import_file_of(import->request, IMPORT_TIMINGS) == NULL;
+    bool had_both = false, had_bytes = false;
     for (size_t i = 0; i < run->row_count; i++) {
-        struct import_group *group = alone ? &t->groups[i] : NULL;
+        struct import_group *group = import->row_group[i];
         const struct rl_row *row = &run->rows[i];
         had_both = had_both || (row->state[RL_WARM].present && row->state[RL_COLD].present);
         had_bytes = had_bytes || (row->state[RL_COLD].present && rl_is_known(row->state[RL_COLD].bytes.dram));
-        if (group == NULL && (find_group(import, t, row, &group) != 0 || group == NULL))
-            return -1;
-        if (group->used) {
-            char one[IMPORT_QUOTE];
-            return rl_fail(import->err, RL_E_IMPORT_DISAGREES, "timings",
-                           "\"%s\" and another timing fit the same kernel of %s", import_quote(one, row->kernel),
-                           t->name);
-        }
-        group->used = true;
         if (merge_row(import, t, group, &run->rows[i]) != 0)
             return -1;
     }
@@ -312,6 +288,7 @@ int import_merge(struct import *import, struct import_table *t)
     if (had_bytes)
         import_note(run, "the run's own byte counts were left out: those of the counter file stand in their place");
     tell_states(import, t, had_both);
+    tell_times(import);
     tell_rest(import, t);
     return set_counters(import, t);
 }

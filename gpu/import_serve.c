@@ -21,7 +21,7 @@
 #include "record/json_text.h"
 #include "record/record_json.h"
 
-#define FILES_MAX 2u
+#define FILES_MAX 3u
 #define FD_MAX    16
 
 /* The address sanitizer reserves terabytes of addresses: a limit on them would end it at once. */
@@ -134,13 +134,13 @@ static int take_file(struct served *s, const json_t *object, struct rl_err *err)
     int fd = -1;
     if (json_unpack((json_t *)object, "{s:s, s:i, s:s !}", "kind", &kind, "fd", &fd, "name", &name) != 0 ||
         fd <= IMPORT_FD || fd >= FD_MAX || s->file_count == FILES_MAX)
-        return broken(err, "files have kind, fd (4 to 15) and name, and are two at most");
+        return broken(err, "files have kind, fd (4 to 15) and name, and are three at most");
     struct import_file *file = &s->files[s->file_count];
     for (file->kind = 0; file->kind < IMPORT_KIND_COUNT; file->kind++)
         if (strcmp(import_kind_name(file->kind), kind) == 0)
             break;
     if (file->kind == IMPORT_KIND_COUNT)
-        return broken(err, "a kind is ncu, timings, recording or record");
+        return broken(err, "a kind is ncu, timings, recording, record or power");
     file->name = name[0] != '\0' ? name : kind;
     s->file_count++;
     return read_file(fd, file, err);
@@ -151,9 +151,10 @@ static int take_fields(struct served *s, const json_t *object, struct rl_err *er
     const struct {
         const char *name;
         const char **value;
-    } members[] = {{"device", &s->fields.device}, {"driver", &s->fields.driver}, {"cuda", &s->fields.cuda},
-                   {"date", &s->fields.date},     {"sizes", &s->fields.sizes},   {"cache", &s->fields.cache},
-                   {"times", &s->fields.times}};
+    } members[] = {{"device", &s->fields.device}, {"driver", &s->fields.driver},      {"cuda", &s->fields.cuda},
+                   {"date", &s->fields.date},     {"sizes", &s->fields.sizes},        {"cache", &s->fields.cache},
+                   {"times", &s->fields.times},   {"partial", &s->fields.partial},    {"since", &s->fields.since},
+                   {"until", &s->fields.until},   {"power_gpu", &s->fields.power_gpu}};
     const char *key;
     json_t *value;
     json_object_foreach((json_t *)object, key, value)

@@ -235,9 +235,9 @@ int import_text_decode(const struct import_file *file, struct import_text *ret, 
                                         "UTF-32"};
     static const size_t marks[] = {0, 3, 2, 2, 0, 0, 4};
     struct import_source source = {import_kind_name(file->kind), file->name, 0, NULL};
-    if (file->len > IMPORT_FILE_MAX)
+    if (file->len > IMPORT_INFLATED_MAX) /* as it came, import_make has looked at */
         return import_fail(err, RL_E_TOO_LARGE, &source, "has %zu bytes; at most %zu are read", file->len,
-                           IMPORT_FILE_MAX);
+                           IMPORT_INFLATED_MAX);
     if (file->len == 0)
         return import_fail(err, RL_E_IMPORT_OTHER_FILE, &source, "is empty");
     const char *binary = binary_kind(file->data, file->len);

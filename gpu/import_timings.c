@@ -1,262 +1,26 @@
-/* Times as JSON Lines: our own program's --json output (samples and a whole run), or one object a kernel. */
-#include <math.h>
+/* Timing files: which kind one is, by its content, and our own program's --json output (samples and a whole run). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/num.h"
-#include "import_internal.h"
+#include "import_times.h"
 #include "kernels/catalogue.h"
 #include "record/record_json.h"
-
-#define MS_LEAST 1e-4 /* 0.1 us: less than any launch takes, and than an event's timer can tell */
-#define MS_MOST  1e9
 
 struct reader {
     struct import *import;
     struct import_place at;
     json_t *run; /* the document of the sizes wanted, borrowed from the line's object until it is read */
-    size_t runs, plain;
-    size_t row_capacity;
-    json_t *sample_lines;             /* array of [line's number, object] */
-    json_t *kernels_of, *ceilings_of; /* [line's number, object] of each name that plain lines gave */
+    size_t runs;
+    json_t *sample_lines; /* array of [line's number, object] */
+    struct import_plain plain;
+    const char *format; /* what the file is, for its entry; NULL: JSON Lines */
 };
 
 static int no_memory(struct reader *r)
 {
     return rl_fail(r->import->err, RL_E_NO_MEMORY, "timings", "no memory for the timings");
-}
-
-/* ---- plain lines ---- */
-
-static int read_real(struct reader *r, const json_t *object, const char *name, double least, double most, double *ret)
-{
-    char seen[IMPORT_QUOTE];
-    const json_t *value = json_object_get(object, name);
-    if (value == NULL)
-        return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, name, "is missing; a number from %g to %g is expected", least,
-                              most);
-    double number = json_number_value(value);
-    if (!json_is_number(value) || !(number >= least && number <= most))
-        return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, name, "is %s; a number from %g to %g is expected",
-                              import_json_seen(value, seen), least, most);
-    *ret = number;
-    return 0;
-}
-
-static int read_count(struct reader *r, const json_t *object, const char *name, struct rl_count *ret)
-{
-    char seen[IMPORT_QUOTE];
-    const json_t *value = json_object_get(object, name);
-    if (value == NULL)
-        return 0;
-    double number = json_number_value(value);
-    if (!json_is_number(value) || number < 0 || number > 1e18 || number != floor(number))
-        return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, name, "is %s; a whole number from 0 to 1e18 is expected",
-                              import_json_seen(value, seen));
-    *ret = (struct rl_count){json_is_integer(value) ? (int64_t)json_integer_value(value) : (int64_t)number, NULL};
-    return 0;
-}
-
-static int read_dims(struct reader *r, const json_t *object, const char *name, int64_t most, int64_t ret[3],
-                     bool *ret_given)
-{
-    char seen[IMPORT_QUOTE];
-    const json_t *value = json_object_get(object, name);
-    *ret_given = value != NULL;
-    for (size_t i = 0; value != NULL && i < 3; i++) {
-        const json_t *item = json_array_get(value, i);
-        if (json_array_size(value) != 3 || !json_is_integer(item) || json_integer_value(item) < 1 ||
-            json_integer_value(item) > most)
-            return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, name,
-                                  "is %s; three whole numbers from 1 to %lld are expected",
-                                  import_json_seen(value, seen), (long long)most);
-        ret[i] = json_integer_value(item);
-    }
-    return 0;
-}
-
-static int read_name(struct reader *r, const json_t *object, const char *name, const char **ret)
-{
-    char seen[IMPORT_QUOTE];
-    const json_t *value = json_object_get(object, name);
-    const char *text = json_string_value(value);
-    if (value == NULL)
-        return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, name, "is missing; a kernel's name is expected");
-    if (text == NULL || text[0] == '\0' || strlen(text) > IMPORT_NAME_MAX || strlen(text) != json_string_length(value))
-        return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, name, "is %s; a name of 1 to %u bytes is expected",
-                              import_json_seen(value, seen), IMPORT_NAME_MAX);
-    if (!rl_kernel_name_valid(text))
-        return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, name, IMPORT_BAD_NAME, import_quote(seen, text));
-    *ret = rl_arena_strdup(r->import->run->arena, text);
-    return *ret != NULL ? 0 : no_memory(r);
-}
-
-static int check_members(struct reader *r, const json_t *object, const char *const *names)
-{
-    const char *key;
-    json_t *value;
-    char quoted[IMPORT_QUOTE];
-    json_object_foreach((json_t *)object, key, value)
-    {
-        size_t i = 0;
-        while (names[i] != NULL && strcmp(names[i], key) != 0)
-            i++;
-        if (names[i] == NULL)
-            return import_fail_at(
-                &r->at, RL_E_IMPORT_FORMAT, import_quote(quoted, key),
-                "is no member of a timing line; kernel, ms, function, grid, block, flop and ask_bytes are");
-    }
-    return 0;
-}
-
-static bool same_value(const json_t *a, const json_t *b)
-{
-    if (json_is_number(a) && json_is_number(b) && !(json_is_integer(a) && json_is_integer(b)))
-        return json_number_value(a) == json_number_value(b); /* 1 and 1.0 */
-    return a == b || (a != NULL && b != NULL && json_equal(a, b));
-}
-
-/* Whether an earlier line has this name, in all members the same; remembers the first. One that says anything else is
- * an error: whichever was taken, the other would be lost. */
-static int seen_before(struct reader *r, json_t *earlier, const char *name, const json_t *object,
-                       const char *const *members, bool *ret)
-{
-    char quoted[IMPORT_QUOTE], seen[IMPORT_QUOTE] = "missing", other[IMPORT_QUOTE] = "none";
-    const json_t *line = json_object_get(earlier, name), *before = json_array_get(line, 1);
-    *ret = line != NULL;
-    if (line == NULL)
-        return json_object_set_new(earlier, name, json_pack("[I, O]", (json_int_t)r->at.line, object)) == 0
-                   ? 0
-                   : no_memory(r);
-    for (; *members != NULL; members++) {
-        const json_t *mine = json_object_get(object, *members), *its = json_object_get(before, *members);
-        if (same_value(mine, its))
-            continue;
-        if (mine != NULL)
-            import_json_seen(mine, seen);
-        if (its != NULL)
-            import_json_seen(its, other);
-        return import_fail_at(&r->at, RL_E_IMPORT_DISAGREES, *members, "is %s for \"%s\", but line %lld has %s", seen,
-                              import_quote(quoted, name), (long long)json_integer_value(json_array_get(line, 0)),
-                              other);
-    }
-    return 0;
-}
-
-static struct rl_row *new_row(struct reader *r)
-{
-    struct rl_run *run = r->import->run;
-    if (run->row_count == r->row_capacity) {
-        size_t capacity = r->row_capacity > 0 ? 2 * r->row_capacity : 16;
-        struct rl_row *rows = rl_arena_array(run->arena, capacity, sizeof *rows);
-        if (rows == NULL)
-            return NULL;
-        if (run->row_count > 0)
-            memcpy(rows, run->rows, run->row_count * sizeof *rows);
-        run->rows = rows;
-        r->row_capacity = capacity;
-    }
-    return &run->rows[run->row_count];
-}
-
-static void set_time(struct rl_row_state *s, double seconds)
-{
-    s->present = true;
-    s->attempts = 1;
-    s->time_s.median = rl_known(seconds);
-    s->time_s.p25 = s->time_s.p75 = s->time_s.min = s->time_s.std_error =
-        rl_unknown("one time was imported, without its samples");
-    s->time_s.stop = (struct rl_text){NULL, "the import does not say"};
-    s->time_s.n = 1;
-}
-
-/* A kernel's line to a row; its name is read. */
-static int read_kernel(struct reader *r, const json_t *object, enum rl_state state, struct rl_row *row)
-{
-    double ms = 0;
-    bool grid, block;
-    if (read_real(r, object, "ms", MS_LEAST, MS_MOST, &ms) != 0 || read_count(r, object, "flop", &row->flop) != 0 ||
-        read_count(r, object, "ask_bytes", &row->ask_bytes) != 0 ||
-        read_dims(r, object, "grid", INT32_MAX, row->launch.grid, &grid) != 0 ||
-        read_dims(r, object, "block", 1024, row->launch.block, &block) != 0)
-        return -1;
-    if (grid != block)
-        return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, grid ? "block" : "grid",
-                              "is missing beside the other: a shape is both");
-    if (grid)
-        row->launch.dims_why = NULL;
-    if (json_object_get(object, "function") != NULL) {
-        if (read_name(r, object, "function", &row->import.function.value) != 0)
-            return -1;
-        row->import.function.why = NULL;
-    }
-    const struct rl_unit *unit = rl_unit_find(row->kernel);
-    row->title = unit != NULL ? unit->title : row->kernel;
-    set_time(&row->state[state], ms * 1e-3);
-    return 0;
-}
-
-static int add_kernel(struct reader *r, const json_t *object)
-{
-    static const char *const names[] = {"kernel", "ms", "function", "grid", "block", "flop", "ask_bytes", NULL};
-    const char *times = r->import->request->fields.times;
-    struct rl_row row;
-    bool seen;
-    import_blank_row(&row, "the imported files do not say");
-    if (check_members(r, object, names) != 0 || read_name(r, object, "kernel", &row.kernel) != 0 ||
-        read_kernel(r, object, times != NULL && strcmp(times, "cold") == 0 ? RL_COLD : RL_WARM, &row) != 0 ||
-        seen_before(r, r->kernels_of, row.kernel, object, names, &seen) != 0)
-        return -1;
-    if (seen)
-        return 0;
-    if (r->import->run->row_count >= IMPORT_ROWS_MAX)
-        return import_fail_at(&r->at, RL_E_TOO_LARGE, NULL, "more than %u kernels; import them in parts",
-                              IMPORT_ROWS_MAX);
-    struct rl_row *place = new_row(r);
-    if (place == NULL)
-        return no_memory(r);
-    *place = row;
-    r->import->run->row_count++;
-    return 0;
-}
-
-static int add_ceiling(struct reader *r, const json_t *object)
-{
-    static const char *const names[] = {"ceiling", "byte_per_s", "flop_per_s", NULL};
-    struct rl_run *run = r->import->run;
-    const char *name = NULL;
-    char quoted[IMPORT_QUOTE];
-    double value = 0;
-    bool seen;
-    if (check_members(r, object, names) != 0 || read_name(r, object, "ceiling", &name) != 0)
-        return -1;
-    const struct rl_unit *unit = rl_unit_find(name);
-    if (unit == NULL || unit->kind == RL_UNIT_KERNEL)
-        return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, "ceiling",
-                              "is \"%s\"; dram_copy, fp32_fma or another ceiling of the catalogue is expected",
-                              import_quote(quoted, name));
-    bool memory = unit->kind == RL_UNIT_MEMORY_CEILING;
-    const char *mine = memory ? "byte_per_s" : "flop_per_s", *other = memory ? "flop_per_s" : "byte_per_s";
-    if (read_real(r, object, mine, 1, 1e21, &value) != 0)
-        return -1;
-    if (json_object_get(object, other) != NULL)
-        return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, other, "is no member of the ceiling %s; %s is", unit->id,
-                              mine);
-    if (seen_before(r, r->ceilings_of, unit->id, object, names, &seen) != 0)
-        return -1;
-    if (seen)
-        return 0;
-    if (run->ceilings == NULL && (run->ceilings = rl_arena_array(run->arena, 32, sizeof *run->ceilings)) == NULL)
-        return no_memory(r);
-    struct rl_ceiling *ceiling = &run->ceilings[run->ceiling_count++];
-    rl_ceiling_unknown(ceiling, "the imported files do not say");
-    ceiling->name = unit->id;
-    ceiling->state = RL_WARM;
-    ceiling->value = rl_known(value);
-    ceiling->unit = mine;
-    ceiling->method = "as the imported file gives it";
-    return 0;
 }
 
 /* ---- our own lines ---- */
@@ -284,23 +48,6 @@ static int take_run(struct reader *r, const json_t *object)
     r->run = json_incref(run);
     r->runs = r->at.line;
     return 0;
-}
-
-static int take_line(struct reader *r, json_t *object)
-{
-    const char *kind = json_string_value(json_object_get(object, "t"));
-    char quoted[IMPORT_QUOTE];
-    if (kind != NULL && strcmp(kind, "run") == 0)
-        return take_run(r, object);
-    if (kind != NULL && strcmp(kind, "sample") == 0)
-        return json_array_append_new(r->sample_lines, json_pack("[I, O]", (json_int_t)r->at.line, object)) == 0
-                   ? 0
-                   : no_memory(r);
-    if (kind != NULL)
-        return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, "t", "is \"%s\"; sample or run is expected",
-                              import_quote(quoted, kind));
-    r->plain++;
-    return json_object_get(object, "ceiling") != NULL ? add_ceiling(r, object) : add_kernel(r, object);
 }
 
 /* What the daemon would refuse as a fault of ours, and a replay: it has the samples of its recording again under a day
@@ -361,37 +108,117 @@ static int use_document(struct reader *r)
     return import_samples(import, r->at.file, r->sample_lines, r->runs);
 }
 
+/* ---- JSON Lines ---- */
+
+static int take_line(struct reader *r, json_t *object)
+{
+    const char *kind = json_string_value(json_object_get(object, "t"));
+    char quoted[IMPORT_QUOTE];
+    if (kind != NULL && strcmp(kind, "run") == 0)
+        return take_run(r, object);
+    if (kind != NULL && strcmp(kind, "sample") == 0)
+        return json_array_append_new(r->sample_lines, json_pack("[I, O]", (json_int_t)r->at.line, object)) == 0
+                   ? 0
+                   : no_memory(r);
+    if (kind != NULL)
+        return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, "t", "is \"%s\"; sample or run is expected",
+                              import_quote(quoted, kind));
+    r->plain.at.line = r->at.line;
+    return import_plain_line(&r->plain, object);
+}
+
+/* A value that is to be a timing's object. */
+static int take_value(struct reader *r, json_t *value)
+{
+    char seen[IMPORT_QUOTE];
+    if (json_is_object(value))
+        return take_line(r, value);
+    return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, NULL,
+                          "is %s; an object like {\"kernel\": \"vadd\", \"ms\": 0.25} is expected",
+                          import_json_seen(value, seen));
+}
+
+static bool nothing_yet(const struct reader *r)
+{
+    return r->plain.lines + r->runs + json_array_size(r->sample_lines) == 0;
+}
+
+/* A line's object; one that goes on in the next lines is read with them, and *at moves behind it. */
+static int read_line(struct reader *r, const struct import_text *text, const char *line, size_t len, size_t *at)
+{
+    size_t first = r->at.line, begin = (size_t)(line - text->data);
+    json_t *value = NULL;
+    struct import_json json = import_json_begin(&r->at, line, len);
+    int rc = import_json_value(&json, &value);
+    if (rc != 0 && json.at >= len && *at < text->len) { /* cut by the line's end */
+        struct rl_err kept = *r->import->err;
+        r->at.line = first;
+        json = import_json_begin(&r->at, text->data + begin, text->len - begin);
+        rc = import_json_value(&json, &value);
+        if (rc != 0)
+            *r->import->err = kept;
+        *at = rc == 0 ? begin + json.at : *at;
+    }
+    if (rc != 0)
+        return -1;
+    rc = take_value(r, value);
+    json_decref(value);
+    r->at.line = json.line;
+    while (rc == 0 && json.at < json.len && strchr(" \t", json.text[json.at]) != NULL)
+        json.at++;
+    if (rc == 0 && json.at < json.len && json.text[json.at] != '\n')
+        return import_json_wrong(&json, "the line's end (one object a line)");
+    if (begin + json.at + 1 > *at) /* the rest of its last line */
+        *at = begin + json.at + 1;
+    return rc;
+}
+
 static int read_lines(struct reader *r, const struct import_text *text)
 {
     const char *line;
     size_t at = 0, len;
     while (import_text_line(text, &at, &line, &len)) {
-        json_error_t why;
-        char quoted[IMPORT_QUOTE];
         r->at.line++;
         if (len > 4u * IMPORT_ROW_MAX)
             return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, NULL, "has %zu bytes; at most %zu are read", len,
                                   4 * IMPORT_ROW_MAX);
-        if (len == 0 || line[0] == '#' || (len >= 2 && line[0] == '=' && line[1] == '='))
+        size_t blanks = 0;
+        while (blanks < len && strchr(" \t", line[blanks]) != NULL)
+            blanks++;
+        if (blanks == len || line[0] == '#' || (len >= 2 && line[0] == '=' && line[1] == '='))
             continue;
-        json_t *object = json_loadb(line, len, JSON_REJECT_DUPLICATES, &why);
-        if (object == NULL && r->plain + r->runs + json_array_size(r->sample_lines) == 0 && line[0] != '{')
-            return import_fail_at(
-                &r->at, RL_E_IMPORT_OTHER_FILE, NULL,
-                "is no JSON: timings are JSON Lines, as roofline-measure --json prints, or {\"kernel\": "
-                "\"vadd\", \"ms\": 0.25}");
-        if (object == NULL)
-            return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, NULL,
-                                  "is no JSON object: %s (NaN and Infinity are none of JSON's numbers)",
-                                  import_quote(quoted, why.text));
-        int rc = json_is_object(object) ? take_line(r, object)
-                                        : import_fail_at(&r->at, RL_E_IMPORT_FORMAT, NULL, "is JSON, but no object");
-        json_decref(object);
-        if (rc != 0)
+        if (nothing_yet(r) && line[blanks] != '{')
+            return import_fail_at(&r->at, RL_E_IMPORT_NOT_TIMINGS, NULL,
+                                  "is no JSON: timings are JSON Lines, as "
+                                  "{\"kernel\": \"vadd\", \"ms\": 0.25}, or another file of times");
+        if (read_line(r, text, line, len, &at) != 0)
             return -1;
     }
+    return 0;
+}
+
+/* An array of the same objects; of a trace's events, in the short form of a trace. */
+static int read_array(struct reader *r, struct import_json *json)
+{
+    r->format = "JSON array of timings";
+    if (import_json_take(json, '[') && import_json_take(json, ']'))
+        return 0;
+    do {
+        json_t *value = NULL;
+        if (import_json_value(json, &value) != 0)
+            return -1;
+        int rc = take_value(r, value);
+        json_decref(value);
+        if (rc != 0)
+            return -1;
+    } while (import_json_take(json, ','));
+    return import_json_take(json, ']') ? 0 : import_json_wrong(json, "a comma, or ] for the array's end,");
+}
+
+static int finish_lines(struct reader *r)
+{
     r->at.line = 0;
-    if (r->run != NULL && r->plain > 0)
+    if (r->run != NULL && r->plain.lines > 0)
         return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, NULL,
                               "mixes a run of roofline-measure with plain timing lines; import them apart");
     if (r->run != NULL)
@@ -401,31 +228,114 @@ static int read_lines(struct reader *r, const struct import_text *text)
                               "has samples and no run%s: the file is cut, or of other sizes",
                               r->import->request->fields.sizes != NULL ? " of the sizes asked for" : "");
     if (r->import->run->row_count + r->import->run->ceiling_count == 0)
-        return import_fail_at(&r->at, RL_E_IMPORT_OTHER_FILE, NULL, "has no timing line");
-    return 0;
+        return import_fail_at(&r->at, RL_E_IMPORT_NOT_TIMINGS, NULL, "has no timing line");
+    return import_plain_finish(&r->plain);
+}
+
+/* ---- which kind of file it is ---- */
+
+enum content { LINES, ARRAY, TRACE, NVBENCH, NSYS };
+
+static bool has_word(const struct import_text *text, const char *word)
+{
+    return memmem(text->data, text->len, word, strlen(word)) != NULL;
+}
+
+/* By what stands first and by the members that one kind alone has. A file of lines begins with a line that is whole. */
+static enum content content_of(const struct import_text *text)
+{
+    size_t at = strspn(text->data, " \t\n");
+    char first = text->data[at];
+    const char *newline = strchr(text->data + at, '\n');
+    size_t line = newline != NULL ? (size_t)(newline - text->data) - at : text->len - at;
+    if (first == '[')
+        return memmem(text->data, text->len < 65536 ? text->len : 65536, "\"ph\"", 4) != NULL ? TRACE : ARRAY;
+    if (first != '{')
+        return first != '#' && first != '=' && (has_word(text, "(ns)") || has_word(text, "Instances")) ? NSYS : LINES;
+    json_error_t why;
+    json_t *object = json_loadb(text->data + at, line, JSON_REJECT_DUPLICATES | JSON_DISABLE_EOF_CHECK, &why);
+    bool is_line = object != NULL && json_object_get(object, "traceEvents") == NULL &&
+                   json_object_get(object, "benchmarks") == NULL;
+    json_decref(object);
+    if (!is_line && has_word(text, "\"traceEvents\""))
+        return TRACE;
+    return !is_line && has_word(text, "\"benchmarks\"") ? NVBENCH : LINES;
+}
+
+static int read_nvbench(struct reader *r, struct import_json *json)
+{
+    json_t *document = NULL;
+    if (import_json_value(json, &document) != 0)
+        return -1;
+    int rc = import_json_peek(json) == '\0' && json->at >= json->len ? import_nvbench(r->import, r->at.file, document)
+                                                                     : import_json_wrong(json, "the file's end");
+    json_decref(document);
+    r->format = "nvbench JSON";
+    return rc;
+}
+
+static int read_text(struct reader *r, const struct import_text *text)
+{
+    enum content content = content_of(text);
+    r->at.line = content == LINES ? 0 : 1;
+    struct import_json json = import_json_begin(&r->at, text->data, text->len);
+    switch (content) {
+    case TRACE:
+        r->format = "Chrome trace of the PyTorch profiler";
+        return import_trace(r->import, r->at.file, &json);
+    case NVBENCH:
+        return read_nvbench(r, &json);
+    case NSYS:
+        return import_nsys(r->import, r->at.file, text, &r->format);
+    case ARRAY:
+        if (read_array(r, &json) != 0)
+            return -1;
+        break;
+    default:
+        if (read_lines(r, text) != 0)
+            return -1;
+    }
+    return finish_lines(r);
+}
+
+/* ---- the file ---- */
+
+static int read_file(struct reader *r, const struct import_file *file, struct import_text *text)
+{
+    struct import_file plain = *file;
+    char *unpacked = NULL;
+    if (import_is_gzip(file)) {
+        if (import_inflate(&r->at, &unpacked, &plain.len) != 0) {
+            free(unpacked);
+            return -1;
+        }
+        plain.data = unpacked;
+    }
+    int rc = import_text_decode(&plain, text, r->import->err);
+    free(unpacked);
+    if (rc != 0 && r->import->err->code == RL_E_IMPORT_OTHER_FILE)
+        r->import->err->code = RL_E_IMPORT_NOT_TIMINGS;
+    return rc == 0 ? read_text(r, text) : -1;
 }
 
 int import_timings(struct import *import, const struct import_file *file)
 {
-    struct reader r = {.import = import,
-                       .at = {import->err, file, 0},
-                       .sample_lines = json_array(),
-                       .kernels_of = json_object(),
-                       .ceilings_of = json_object()};
+    struct reader r = {.import = import, .at = {import->err, file, 0}, .sample_lines = json_array()};
     struct import_text text = {0};
     char format[128];
-    int rc = -1;
-    if (r.sample_lines == NULL || r.kernels_of == NULL || r.ceilings_of == NULL)
+    int rc = import_plain_begin(&r.plain, import, file);
+    if (rc == 0 && r.sample_lines == NULL)
         rc = no_memory(&r);
-    else if (import_text_decode(file, &text, import->err) == 0)
-        rc = read_lines(&r, &text);
-    snprintf(format, sizeof format, "%s, %s",
-             r.run != NULL ? "JSON Lines of roofline-measure --json" : "timing JSON Lines",
-             text.encoding != NULL ? text.encoding : "");
+    if (rc == 0)
+        rc = read_file(&r, file, &text);
+    snprintf(format, sizeof format, "%s, %s%s",
+             r.run != NULL      ? "JSON Lines of roofline-measure --json"
+             : r.format != NULL ? r.format
+                                : "timing JSON Lines",
+             text.encoding != NULL ? text.encoding : "", import_is_gzip(file) ? ", compressed by gzip" : "");
     json_decref(r.run);
     json_decref(r.sample_lines);
-    json_decref(r.kernels_of);
-    json_decref(r.ceilings_of);
+    import_plain_end(&r.plain);
     free(text.data);
     return rc == 0 ? import_add_file(import, file, format) : -1;
 }

@@ -24,8 +24,8 @@ struct ctl_options {
     const char *state, *limit, *driver, *cuda, *suite, *source, *counters, *outcome, *since, *until;
     const char *kernel, *metric, *text, *accept, *fail_on, *output;
     const char *label, *withdrawn, *reason, *why;
-    const char *ncu, *timings, *recording, *record, *date, *times;
-    bool json, csv, table, wait, no_counters, back, help, version;
+    const char *ncu, *ncu_exec, *timings, *recording, *record, *power, *power_gpu, *date, *times;
+    bool json, csv, table, wait, no_counters, back, partial, help, version;
     const char *command, *argument, *second;
 };
 /* RL_E_USAGE for what the command does not know. Values point into argv or the environment. */
@@ -52,6 +52,7 @@ int ctl_http_save(struct ctl_http *http, const char *path, FILE *file, uint64_t 
 struct ctl_part {
     const char *name, *value;
     bool file;
+    const char *filename; /* of a file; NULL: the path's base name */
 };
 int ctl_http_upload(struct ctl_http *http, const char *path, const struct ctl_part *parts, size_t count,
                     struct rl_buf *out, long *ret_status, struct rl_err *err);
@@ -85,6 +86,14 @@ int ctl_import(struct ctl_http *http, const struct ctl_options *options, struct 
 int ctl_export(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
 int ctl_predictions(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
 int ctl_withdraw(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
+
+/* Whether the file at path is a report of Nsight Compute (.ncu-rep), by its first bytes. */
+bool ctl_ncu_is_report(const char *path);
+/* What `ncu --import report --csv --page raw` prints, as a file without a name: its path is of this process. ncu NULL:
+ * from PATH. RL_E_USAGE with the command to run elsewhere where there is no ncu, RL_E_IMPORT_FORMAT with ncu's words
+ * where it fails. */
+#define CTL_NCU_PATH 32
+int ctl_ncu_export(const char *ncu, const char *report, char path[CTL_NCU_PATH], struct rl_err *err);
 
 /* GET, and the answer printed as it is. */
 int ctl_print_answer(struct ctl_http *http, const char *path, struct rl_err *err);

@@ -394,6 +394,8 @@ static int add_part(curl_mime *form, const struct ctl_part *part, struct rl_err 
     if (code == CURLE_OK)
         code = part->file ? curl_mime_filedata(made, part->value)
                           : curl_mime_data(made, part->value, CURL_ZERO_TERMINATED);
+    if (code == CURLE_OK && part->file && part->filename != NULL)
+        code = curl_mime_filename(made, part->filename);
     if (code == CURLE_OK)
         return 0;
     if (code == CURLE_OUT_OF_MEMORY)

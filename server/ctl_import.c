@@ -55,11 +55,29 @@ static int show(struct ctl_http *http, const struct ctl_options *options, const 
 
 int ctl_import(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err)
 {
-    const struct ctl_part parts[] = {
-        {"ncu", options->ncu, true},       {"timings", options->timings, true}, {"recording", options->recording, true},
-        {"record", options->record, true}, {"device", options->device, false},  {"driver", options->driver, false},
-        {"cuda", options->cuda, false},    {"date", options->date, false},      {"sizes", options->sizes, false},
-        {"cache", options->cache, false},  {"times", options->times, false},    {"label", options->label, false}};
+    char exported[CTL_NCU_PATH];
+    bool report = options->ncu != NULL && ctl_ncu_is_report(options->ncu);
+    const char *slash = report ? strrchr(options->ncu, '/') : NULL;
+    const char *ncu_name = !report ? NULL : slash != NULL ? slash + 1 : options->ncu;
+    if (report && ctl_ncu_export(options->ncu_exec, options->ncu, exported, err) != 0)
+        return -1;
+    const struct ctl_part parts[] = {{"ncu", report ? exported : options->ncu, true, ncu_name},
+                                     {"timings", options->timings, true, NULL},
+                                     {"recording", options->recording, true, NULL},
+                                     {"record", options->record, true, NULL},
+                                     {"power", options->power, true, NULL},
+                                     {"device", options->device, false, NULL},
+                                     {"driver", options->driver, false, NULL},
+                                     {"cuda", options->cuda, false, NULL},
+                                     {"date", options->date, false, NULL},
+                                     {"sizes", options->sizes, false, NULL},
+                                     {"cache", options->cache, false, NULL},
+                                     {"times", options->times, false, NULL},
+                                     {"partial", options->partial ? "true" : NULL, false, NULL},
+                                     {"since", options->since, false, NULL},
+                                     {"until", options->until, false, NULL},
+                                     {"power_gpu", options->power_gpu, false, NULL},
+                                     {"label", options->label, false, NULL}};
     struct rl_buf out;
     json_t *run = NULL;
     long status = 0;

@@ -68,8 +68,15 @@ static const struct option {
     {"timeout", "SECONDS", ALL, AT(timeout), "wait so long for each answer of the daemon (default " CTL_TIMEOUT_S ")"},
     {"json", NULL, ALL & ~(unsigned)(CANCEL | TRANSCRIPT), AT(json), "print the daemon's JSON as it is"},
     {"wait", NULL, SUBMIT, AT(wait), "follow the job to its end and print the table"},
-    {"ncu", "FILE", IMPORT, AT(ncu), "an Nsight Compute CSV, raw page or long"},
-    {"timings", "FILE", IMPORT, AT(timings), "JSON Lines: of roofline-measure --json, or {\"kernel\", \"ms\"} a line"},
+    {"ncu", "FILE", IMPORT, AT(ncu),
+     "an Nsight Compute CSV, raw page or long; or its report (.ncu-rep), which a local ncu exports"},
+    {"ncu-exec", "PATH", IMPORT, AT(ncu_exec), "the ncu that exports a report (default: ncu in PATH)"},
+    {"timings", "FILE", IMPORT, AT(timings),
+     "times: JSON Lines of roofline-measure --json, {\"kernel\", \"ms\"} a line, a PyTorch profiler trace, nvbench's "
+     "JSON or CSV of nsys stats"},
+    {"power", "FILE", IMPORT, AT(power), "a power log of nvidia-smi --query-gpu or dmon, beside the others"},
+    {"partial", NULL, IMPORT, AT(partial), "leave kernels of the timings out that find no launch in the counter file"},
+    {"power-gpu", "ID", IMPORT, AT(power_gpu), "of a power log of several GPUs: index, UUID or bus id"},
     {"recording", "FILE", IMPORT, AT(recording), "a recording made by roofline-measure --record; alone"},
     {"record", "FILE", IMPORT, AT(record),
      "a published record (deploy/records/t4.json), --date chooses the entry; alone"},
@@ -132,6 +139,9 @@ static const struct option {
      "measured, replayed, imported or any (default: measured and imported)"},
     {"counters", "WHICH", RUNS | EXPORT, AT(counters), "counter-backed or timed-only (default: both)"},
     {"outcome", "OUTCOME", RUNS | EXPORT, AT(outcome), "ok, refused, partial or any (default: ok)"},
+    {"since", "TIME", IMPORT, AT(since),
+     "the power window's beginning by the log's own clock, as \"2026-09-01 12:00:00\" (default: the log's)"},
+    {"until", "TIME", IMPORT, AT(until), "the power window's end, likewise"},
     {"since", "TIME", RUNS | EXPORT, AT(since), "RFC 3339 or a date, inclusive"},
     {"since", "TIME", HISTORY | TREND, AT(since), "RFC 3339 or a date, inclusive (default: 365 days before --until)"},
     {"until", "TIME", RUNS | EXPORT | HISTORY | TREND, AT(until), "RFC 3339 or a date, exclusive (default: now)"},
@@ -243,7 +253,8 @@ static void set_text(struct ctl_options *ret, size_t at, const char *value)
 }
 
 /* One "--name", "--name=value" or "--name value"; *i moves past what it took. */
-static int take_option(int argc, char **argv, int *i, struct ctl_options *ret, bool *used, struct rl_err *err)
+static int take_option(int argc, char **argv, int *i, struct ctl_options *ret, bool used[OPTION_COUNT],
+                       struct rl_err *err)
 {
     const char *name = argv[*i] + 2;
     size_t len = strcspn(name, "=");
@@ -273,7 +284,7 @@ static bool takes(const struct command *command, const char *name)
 }
 
 /* Every option given must be one of the command's, and the argument there exactly when the command has one. */
-static int check_command(const struct ctl_options *ret, const bool *used, struct rl_err *err)
+static int check_command(const struct ctl_options *ret, const bool used[OPTION_COUNT], struct rl_err *err)
 {
     const struct command *command = find_command(ret->command);
     if (ret->command == NULL)

@@ -13,7 +13,8 @@
 struct import_expected_file {
     const char *kind; /* "ncu", … */
     int64_t bytes;
-    const char *sha256; /* 64 hex */
+    const char *sha256;  /* 64 hex, of its bytes */
+    const char *content; /* likewise, of its text (import_hash.h) */
 };
 struct import_expected {
     const struct import_expected_file *files; /* in the order of the request */

@@ -20,7 +20,7 @@ struct import_judge {
     size_t len;
     struct import_expected expected;
     struct import_expected_file files[IMPORT_JUDGE_FILES];
-    char sha256[IMPORT_JUDGE_FILES][65];
+    char sha256[IMPORT_JUDGE_FILES][65], content[IMPORT_JUDGE_FILES][65];
     struct rl_run *run;
     struct run_samples samples;
     struct import_judged judged;
@@ -28,18 +28,36 @@ struct import_judge {
 
 /* What a client learns from the record. That a field said what was in a file, or would have been taken for it, shows
  * nowhere but in the notes; the build is ours. The files stand in it by their hashes. */
-static int identify(const struct rl_run *run, char sha256[65], struct rl_err *err)
+static int hash_of(const json_t *document, char sha256[65])
 {
-    json_t *document = rl_run_to_json(run);
-    json_object_del(json_object_get(document, "import"), "notes");
-    json_object_del(json_object_get(document, "environment"), "build");
     char *text = document != NULL ? json_dumps(document, JSON_COMPACT) : NULL;
-    json_decref(document);
     if (text == NULL)
-        return rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory for an import.");
+        return -1;
     rl_sha256_hex(text, strlen(text), sha256);
     free(text);
     return 0;
+}
+
+static int identify(struct import_judge *j, struct rl_err *err)
+{
+    json_t *document = rl_run_to_json(j->run), *import = json_object_get(document, "import"), *file;
+    size_t i;
+    json_object_del(import, "notes");
+    json_object_del(json_object_get(document, "environment"), "build");
+    int rc = hash_of(document, j->judged.record_of_bytes);
+    json_array_foreach(json_object_get(import, "files"), i, file)
+    {
+        const char *kind = json_string_value(json_object_get(file, "kind"));
+        json_object_del(file, "bytes");
+        json_object_del(file, "format"); /* has the encoding */
+        for (size_t e = 0; e < j->expected.file_count; e++)
+            if (kind != NULL && strcmp(kind, j->files[e].kind) == 0)
+                json_object_set_new(file, "sha256", json_string(j->files[e].content));
+    }
+    if (rc == 0)
+        rc = hash_of(document, j->judged.record_sha256);
+    json_decref(document);
+    return rc == 0 ? 0 : rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory for an import.");
 }
 
 static void judge(void *arg)
@@ -47,7 +65,7 @@ static void judge(void *arg)
     struct import_judge *j = arg;
     j->judged.rc = import_accept(j->lines, j->len, &j->expected, &j->run, &j->samples, &j->judged.err);
     if (j->judged.rc == 0)
-        j->judged.rc = identify(j->run, j->judged.record_sha256, &j->judged.err);
+        j->judged.rc = identify(j, &j->judged.err);
     if (j->judged.rc == 0)
         j->judged.rc = run_stored_make(j->run, &j->samples, &j->judged.stored, &j->judged.err);
     /* here, not by the loop: megabytes take milliseconds to give back */
@@ -74,7 +92,9 @@ int import_judge_start(struct loop *loop, char *lines, size_t len, const struct 
     j->expected = (struct import_expected){j->files, expected->file_count, expected->now_ms};
     for (size_t i = 0; i < expected->file_count; i++) {
         snprintf(j->sha256[i], sizeof j->sha256[i], "%s", expected->files[i].sha256);
-        j->files[i] = (struct import_expected_file){expected->files[i].kind, expected->files[i].bytes, j->sha256[i]};
+        snprintf(j->content[i], sizeof j->content[i], "%s", expected->files[i].content);
+        j->files[i] = (struct import_expected_file){expected->files[i].kind, expected->files[i].bytes, j->sha256[i],
+                                                    j->content[i]};
     }
     if (aside_start(loop, judge, on_judged, j, &j->aside, err) != 0) {
         import_judge_free(j);

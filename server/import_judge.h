@@ -14,7 +14,7 @@
 #include "server/import_accept.h"
 #include "server/loop.h"
 
-#define IMPORT_JUDGE_FILES 2u
+#define IMPORT_JUDGE_FILES 3u
 
 struct import_judge;
 
@@ -22,7 +22,8 @@ struct import_judged { /* owned by the judge */
     int rc;            /* 0, or -1 with err */
     struct rl_err err;
     struct run_stored stored; /* when rc is 0: the run with its document and samples */
-    char record_sha256[65];   /* of the record, without its notes and the build that read the files */
+    char record_sha256[65];   /* of the record, without its notes, the build and the files' bytes, with their texts */
+    char record_of_bytes[65]; /* the same with the files' bytes: under which earlier builds stored records */
 };
 
 /* Takes lines over (free), also on failure; expected and what it points to are copied. done is called once, from the

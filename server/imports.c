@@ -20,26 +20,30 @@
 #include "db/history.h"
 #include "import_serve.h"
 #include "record/json_text.h"
+#include "server/import_hash.h"
 #include "server/import_judge.h"
 #include "server/import_process.h"
 #include "server/limits.h"
 
-#define FILES_MAX  2u            /* of one import: gpu/IMPORT.md */
-#define HELD_BYTES (64u * 1024u) /* of a file, before they are written: a client may send it byte by byte */
+#define FILES_MAX  IMPORT_JUDGE_FILES /* of one import: gpu/IMPORT.md */
+#define HELD_BYTES (64u * 1024u)      /* of a file, before they are written: a client may send it byte by byte */
 
-static const char *const kinds[] = {"ncu", "timings", "recording", "record"};
+static const char *const kinds[] = {"ncu", "timings", "recording", "record", "power"};
 /* The label is the run's, not its record's: the importing process does not see it, nor is it part of what makes two
  * imports one. */
-static const char *const field_names[] = {"device", "driver", "cuda", "date", "sizes", "cache", "times", "label"};
-#define LABEL_AT    7u
+static const char *const field_names[] = {"device",  "driver", "cuda",  "date",      "sizes", "cache", "times",
+                                          "partial", "since",  "until", "power_gpu", "label"};
+#define LABEL_AT    11u
 #define KIND_COUNT  (sizeof kinds / sizeof kinds[0])
 #define FIELD_COUNT (sizeof field_names / sizeof field_names[0])
-#define NAMES       "ncu, timings, recording, record, device, driver, cuda, date, sizes, cache, times and label"
+#define NAMES                                                                                                          \
+    "ncu, timings, recording, record, power, device, driver, cuda, date, sizes, cache, times, partial, since, until, " \
+    "power_gpu and label"
 
 struct upload { /* a file */
     int fd;     /* memory of the kernel's, without a name */
     int64_t bytes;
-    char sha256[65];
+    char sha256[65], content[65]; /* of its bytes; of its text, whatever its line ends (import_hash.h) */
     char name[LIMIT_FILENAME_BYTES + 1];
 };
 
@@ -50,10 +54,12 @@ struct import {
     struct upload file[KIND_COUNT]; /* by kind; fd -1: not sent */
     char field[FIELD_COUNT][LIMIT_IMPORT_FIELD_BYTES + 1];
     bool field_seen[FIELD_COUNT];
-    size_t part, len;       /* of the part that is coming: kind, or KIND_COUNT and on a field; its bytes so far */
-    struct rl_buf held;     /* of the file that is coming: not written yet */
-    struct rl_sha256 *hash; /* of the file that is coming */
-    char identity[65];      /* of all bytes and fields */
+    size_t part, len;            /* of the part that is coming: kind, or KIND_COUNT and on a field; its bytes so far */
+    struct rl_buf held;          /* of the file that is coming: not written yet */
+    struct rl_sha256 *hash;      /* of the file that is coming */
+    struct import_hash *content; /* likewise, of its text */
+    char identity[65];           /* of all texts and fields */
+    char identity_of_bytes[65];  /* of all bytes and fields: under which earlier builds stored imports */
     struct import_process *process;
     struct import_judge *judge;
     const struct import_judged *judged; /* not NULL: the store is tried again, by store_timer */
@@ -98,6 +104,7 @@ static void free_import(struct import *import)
             close(import->file[i].fd);
     rl_buf_free(&import->held);
     rl_sha256_free(import->hash);
+    import_hash_free(import->content);
     import_process_free(import->process);
     import_judge_free(import->judge);
     loop_remove(all->loop, import->store_timer);
@@ -212,8 +219,12 @@ static int begin_file(struct import *import, struct upload *file, const char *fi
         return rl_fail(err, errno == EMFILE || errno == ENFILE ? RL_E_TOO_FEW_DESCRIPTORS : RL_E_NO_MEMORY,
                        part_name(import), "no place for the upload: %s", strerror(errno));
     rl_sha256_free(import->hash);
+    import_hash_free(import->content);
     import->hash = rl_sha256_new();
-    return import->hash != NULL ? 0 : rl_fail(err, RL_E_NO_MEMORY, part_name(import), "no memory for an upload");
+    import->content = import_hash_new();
+    return import->hash != NULL && import->content != NULL
+               ? 0
+               : rl_fail(err, RL_E_NO_MEMORY, part_name(import), "no memory for an upload");
 }
 
 int import_part(struct import *import, const char *name, const char *filename, struct rl_err *err)
@@ -232,7 +243,7 @@ int import_part(struct import *import, const char *name, const char *filename, s
         for (size_t i = 0; i < KIND_COUNT; i++)
             files += import->file[i].fd >= 0;
         if (files == FILES_MAX)
-            return rl_fail(err, RL_E_BAD_FIELD, name, "an import is of two files at most, and \"%s\" is one more",
+            return rl_fail(err, RL_E_BAD_FIELD, name, "an import is of three files at most, and \"%s\" is one more",
                            name);
         return begin_file(import, &import->file[import->part], filename, err);
     }
@@ -294,6 +305,7 @@ int import_part_end(struct import *import, struct rl_err *err)
         if (write_held(import, err) != 0)
             return -1;
         rl_sha256_end(import->hash, file->sha256);
+        import_hash_end(import->content, file->content);
         /* what was hashed is what is read, whoever gets hold of the descriptor */
         if (fcntl(file->fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) != 0)
             return rl_fail(err, RL_E_INTERNAL, part_name(import), "the upload cannot be sealed: %s", strerror(errno));
@@ -314,15 +326,16 @@ int import_part_end(struct import *import, struct rl_err *err)
 /* ---- the request ---- */
 
 /* Each name and value with its length before it, so that no two imports are written alike. */
-static void identify(struct import *import)
+static void identify(struct import *import, bool of_bytes, char ret[65])
 {
     struct rl_sha256 *hash = import->hash;
     char head[96];
     int len;
     for (size_t i = 0; i < KIND_COUNT; i++) {
-        if (import->file[i].fd < 0)
+        const struct upload *file = &import->file[i];
+        if (file->fd < 0)
             continue;
-        len = snprintf(head, sizeof head, "file %s %s\n", kinds[i], import->file[i].sha256);
+        len = snprintf(head, sizeof head, "file %s %s\n", kinds[i], of_bytes ? file->sha256 : file->content);
         rl_sha256_add(hash, head, (size_t)len);
     }
     for (size_t i = 0; i < FIELD_COUNT; i++) {
@@ -333,7 +346,23 @@ static void identify(struct import *import)
         rl_sha256_add(hash, head, (size_t)len);
         rl_sha256_add(hash, import->field[i], bytes);
     }
-    rl_sha256_end(hash, import->identity);
+    rl_sha256_end(hash, ret);
+}
+
+static const char *label_of(const struct import *import)
+{
+    return import->field[LABEL_AT][0] != '\0' ? import->field[LABEL_AT] : NULL;
+}
+
+/* The run of this request, under either of its names; *ret 0 when there is none. */
+static int find_run(struct import *import, int64_t *ret, struct rl_err *err)
+{
+    identify(import, false, import->identity);
+    identify(import, true, import->identity_of_bytes);
+    const char *label = label_of(import);
+    if (store_import_find(import->all->store, import->identity, label, ret, err) != 0)
+        return -1;
+    return *ret != 0 ? 0 : store_import_find(import->all->store, import->identity_of_bytes, label, ret, err);
 }
 
 static json_t *files_of(const struct import *import, int fds[FILES_MAX], size_t *ret_count)
@@ -369,11 +398,6 @@ static char *request_of(const struct import *import, int fds[FILES_MAX], size_t 
     char *line = made ? rl_buf_take(&text) : NULL;
     rl_buf_free(&text);
     return line;
-}
-
-static const char *label_of(const struct import *import)
-{
-    return import->field[LABEL_AT][0] != '\0' ? import->field[LABEL_AT] : NULL;
 }
 
 /* ---- the answer ---- */
@@ -412,7 +436,13 @@ static void store_judged(void *arg)
     struct store_run_new run = judged->stored.row;
     run.label = label_of(import);
     run.principal = import->principal;
-    if (store_import_run(import->all->store, &run, &key, &import->run, &import->existing, &import->error) != 0) {
+    struct store *store = import->all->store;
+    /* an earlier build may have stored it under the other name */
+    int rc = store_import_find(store, judged->record_of_bytes, run.label, &import->run, &import->error);
+    import->existing = rc == 0 && import->run != 0;
+    if (rc == 0 && import->run == 0)
+        rc = store_import_run(store, &run, &key, &import->run, &import->existing, &import->error);
+    if (rc != 0) {
         import->run = 0;
         if (again(import))
             return;
@@ -448,8 +478,8 @@ static void on_ended(void *arg, struct import_process_end *end_of)
     import->process = NULL;
     for (size_t i = 0; i < KIND_COUNT; i++)
         if (import->file[i].fd >= 0)
-            files[expected.file_count++] =
-                (struct import_expected_file){kinds[i], import->file[i].bytes, import->file[i].sha256};
+            files[expected.file_count++] = (struct import_expected_file){
+                kinds[i], import->file[i].bytes, import->file[i].sha256, import->file[i].content};
     if (end_of->lines == NULL) {
         import->error = end_of->error;
         end(import);
@@ -471,13 +501,12 @@ int import_run(struct import *import, void (*done)(void *arg), void *arg, struct
         return rl_fail(err, RL_E_SHUTTING_DOWN, NULL, "the daemon is shutting down");
     if (import->hash == NULL)
         return rl_fail(err, RL_E_BAD_FIELD, "ncu",
-                       "nothing to import: send ncu, timings or both, or recording, or record, as a file");
+                       "nothing to import: send ncu, timings or both (and power), or recording, or record, as a file");
     import->done = done;
     import->arg = arg;
     import->answer_by_ns =
         loop_now_ns(import->all->loop) + (LIMIT_IMPORT_ANSWER_MS - LIMIT_IMPORT_SPARE_MS) * INT64_C(1000000);
-    identify(import);
-    if (store_import_find(import->all->store, import->identity, label_of(import), &import->run, err) != 0)
+    if (find_run(import, &import->run, err) != 0)
         return -1;
     if (import->run != 0) {
         import->existing = import->ended = true;

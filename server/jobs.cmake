@@ -12,6 +12,7 @@ add_library(rl_jobs STATIC
   ${CMAKE_CURRENT_LIST_DIR}/import_accept.c
   ${CMAKE_CURRENT_LIST_DIR}/aside.c
   ${CMAKE_CURRENT_LIST_DIR}/import_judge.c
+  ${CMAKE_CURRENT_LIST_DIR}/import_hash.c
   ${CMAKE_CURRENT_LIST_DIR}/imports.c
   ${CMAKE_CURRENT_LIST_DIR}/jobs.c
   ${CMAKE_CURRENT_LIST_DIR}/jobs_run.c
@@ -33,5 +34,6 @@ add_executable(rooflinectl
   ${CMAKE_CURRENT_LIST_DIR}/ctl_export.c
   ${CMAKE_CURRENT_LIST_DIR}/ctl_import.c
   ${CMAKE_CURRENT_LIST_DIR}/ctl_said.c
+  ${CMAKE_CURRENT_LIST_DIR}/ctl_ncu.c
   ${CMAKE_CURRENT_LIST_DIR}/transcript.c)
 target_link_libraries(rooflinectl PRIVATE rl_base PkgConfig::JANSSON PkgConfig::CURL)

@@ -67,7 +67,7 @@
 #define LIMIT_UPLOADS      8u /* bodies of imports that are coming: 429 */
 #define LIMIT_UPLOADS_EACH 4u /* of one caller */
 
-/* Imports. A file has at most IMPORT_FILE_MAX bytes (gpu/import.h), a form two files. */
+/* Imports. A file has at most IMPORT_FILE_MAX bytes (gpu/import.h), a form three files, as many bytes in all as two. */
 #define LIMIT_UPLOAD_BYTES          (33u * 1024u * 1024u) /* the whole multipart body */
 #define LIMIT_UPLOAD_FILE_BYTES     (16u * 1024u * 1024u)
 #define LIMIT_UPLOAD_TIMES          8 /* of the request timeout, that one may take to come */

@@ -72,7 +72,7 @@ static const char *const states[] = {"warm", "cold", NULL};
 static const char *const units[] = {"byte_per_s", "flop_per_s", NULL};
 static const char *const suites[] = {"verify", "import", NULL};
 static const char *const sizes[] = {"course", "scaled", "other", NULL};
-static const char *const file_kinds[] = {"ncu", "timings", "recording", "record", NULL};
+static const char *const file_kinds[] = {"ncu", "timings", "recording", "record", "power", NULL};
 static const char *const sources[] = {"measured", "replayed", "imported", NULL};
 static const char *const outcomes[] = {"ok", "refused", "partial", NULL};
 
@@ -196,6 +196,17 @@ static const struct rl_field import_fields[] = {
     WORDS(rl_import, notes),
 };
 static TABLE(import, "an import", rl_import);
+
+static const struct rl_field power_fields[] = {
+    REAL(rl_power, average_w, 1e6),
+    REAL(rl_power, energy_j, 1e18),
+    INT(rl_power, samples, 1, 1000000000),
+    POSITIVE(rl_power, interval_s, SECONDS_MAX),
+    TEXT(rl_power, from),
+    TEXT(rl_power, until),
+    STRING(rl_power, source),
+};
+static TABLE(power, "power", rl_power);
 
 static const struct rl_field flop_by_precision_fields[] = {
     COUNTED(rl_flop_by_precision, fp64),
@@ -368,6 +379,7 @@ static const struct rl_field rl_object_run_fields[] = {
     WORDS(rl_run, flags),
     {.name = "lent", .kind = RL_KIND_STATE, .offset = offsetof(struct rl_run, lent), .object = &lent},
     {.name = "import", .kind = RL_KIND_STATE, .offset = offsetof(struct rl_run, import), .object = &import},
+    OPTIONAL(rl_run, power, power),
 };
 /* clang-format on */
 TABLE(rl_object_run, "a run", rl_run);

@@ -282,7 +282,7 @@ struct rl_telemetry {
 };
 
 struct rl_import_file {
-    const char *kind;   /* "ncu", "timings", "recording", "record" */
+    const char *kind;   /* "ncu", "timings", "recording", "record", "power" */
     const char *format; /* what it was found to be, in words: encoding, shape, separators */
     int64_t bytes;
     const char *sha256; /* hex, of the bytes as they came */
@@ -316,6 +316,17 @@ struct rl_lent {
     size_t ceiling_count;
 };
 
+/* Power over an imported run's window, from a log of the GPU's. */
+struct rl_power {
+    bool present;               /* false: the JSON member is absent */
+    struct rl_real average_w;   /* over the time that samples cover */
+    struct rl_real energy_j;    /* of the whole window; unknown where samples are missing */
+    int64_t samples;            /* within the window */
+    struct rl_real interval_s;  /* the usual one between samples: the grain of what is told here */
+    struct rl_text from, until; /* the window by the log's own clock, whose time zone it does not say */
+    const char *source;         /* "nvidia-smi --query-gpu", "nvidia-smi dmon" */
+};
+
 struct rl_run {
     struct rl_arena *arena;
     const char *suite; /* "verify"; "import": rows that are not of the catalogue */
@@ -341,6 +352,7 @@ struct rl_run {
     struct rl_strings flags; /* run-wide: shared, throttled, driver_changed, clock_stepped */
     struct rl_lent lent;
     struct rl_import import;
+    struct rl_power power;
 };
 
 /* A run with an arena of its own, or NULL when memory ran out. */

@@ -388,6 +388,8 @@ static int check_not_imported(const struct reader *reader, const struct rl_run *
 {
     if (run->import.present)
         return rl_fail(reader->err, RL_E_BAD_FIELD, "import", "import is there in a run that is not imported");
+    if (run->power.present)
+        return rl_fail(reader->err, RL_E_BAD_FIELD, "power", "power is there in a run that is not imported");
     if (strcmp(run->sizes, "other") == 0)
         return rl_fail(reader->err, RL_E_BAD_FIELD, "sizes", "sizes is \"other\" in a run that is not imported");
     if (strcmp(run->suite, "import") == 0)

@@ -153,6 +153,30 @@ static struct rl_real ridge(const struct rl_run *run, enum rl_state state)
     return copy.value > 0 ? rl_known(fma.value / copy.value) : rl_unknown("the copy ceiling is zero");
 }
 
+/* "power 431.2 W on average, 15.1 J, 35 samples every 0.100 s from … until … by nvidia-smi's clock". */
+static void write_power(const struct rl_run *run, struct rl_buf *out)
+{
+    const struct rl_power *power = &run->power;
+    char text[400];
+    if (!power->present)
+        return;
+    rl_buf_printf(out, "power %s W on average", number(text, power->average_w, 1, 1));
+    if (rl_is_known(power->energy_j))
+        rl_buf_printf(out, ", %s J", number(text, power->energy_j, 1, 1));
+    rl_buf_printf(out, ", %lld sample%s", (long long)power->samples, rl_plural((uint64_t)power->samples));
+    if (rl_is_known(power->interval_s))
+        rl_buf_printf(out, " every %s s", number(text, power->interval_s, 1, 3));
+    if (power->from.why == NULL && power->until.why == NULL) {
+        rl_buf_puts(out, " from ");
+        add_clean(out, power->from.value);
+        rl_buf_puts(out, " until ");
+        add_clean(out, power->until.value);
+    }
+    rl_buf_puts(out, " (");
+    add_clean(out, power->source);
+    rl_buf_puts(out, ")\n");
+}
+
 static void write_head(const struct rl_run *run, enum rl_state state, struct rl_buf *out)
 {
     char time[RL_TIME_TEXT], copy[400], fma[400], point[400];
@@ -166,7 +190,9 @@ static void write_head(const struct rl_run *run, enum rl_state state, struct rl_
     add_clean(out, or_dash(run->environment.cuda_runtime_version));
     rl_buf_printf(out, ", %s\n%s sizes, %s cache, counters ", time, run->sizes, rl_state_name(state));
     add_clean(out, run->counters.status);
-    rl_buf_puts(out, "\n\n");
+    rl_buf_puts(out, "\n");
+    write_power(run, out);
+    rl_buf_puts(out, "\n");
     struct rl_real copy_value = ceiling(run, "dram_copy", state);
     struct rl_real fma_value = ceiling(run, "fp32_fma", RL_WARM);
     rl_buf_printf(out, "copy ceiling %s GB/s, FMA ceiling %s GFLOP/s, ridge point %s FLOP/byte\n\n",

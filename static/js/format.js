@@ -107,9 +107,11 @@ const FLAGS = {
   not_steady: "bytes per launch were not the same for four times as many launches",
   percent_over_100: "the profiler gave a percentage above 100, which is kept as it is",
   shared: "something else was on the GPU, or could not be kept off it",
+  profiler_time: "no times were given: the time is the profiler's own of the launches that it counted",
   single_launch: "the profiler counted single launches, which find what the kernel before left in the caches",
   throttled: "heat, power or a slowdown signal held the clocks down",
   time_derived: "the time follows from bytes, percentage and ceiling: it was not printed",
+  time_disagrees: "the given time is more than 10 percent from the profiler's own",
   unsettled: "a profiler counted the launch alone, not the lines that it left dirty",
   writeback_unpaid: "left dirty lines in the cache, whose write to DRAM comes later: its percentage of the roof counts them, the DRAM rate in the advice does not",
 };

@@ -193,9 +193,10 @@ class Imports(unittest.TestCase):
         self.assertEqual(self.imported({"ncu": DATA / "long.csv"}, {**WHAT, "sizes": "other"}, status=200), counted)
         self.assertNotEqual(self.imported({"ncu": DATA / "long.csv"}, {**WHAT, "cache": "warm"})["id"], counted["id"])
         self.assertNotEqual(self.imported({"ncu": DATA / "long.csv"}, {**WHAT, "date": "2026-09-02"})["id"], counted["id"])
-        # the same figures in another file are another run: who says that they are the same?
+        # the same figures in another file are another run: who says that they are the same? Line ends alone make no other file
         text = (DATA / "long.csv").read_text()
-        self.assertNotEqual(self.imported({"ncu": text + "\n"})["id"], counted["id"])
+        self.assertEqual(self.imported({"ncu": text.replace("\n", "\r\n") + "\r\n"}, status=200), counted)
+        self.assertNotEqual(self.imported({"ncu": "\n" + text})["id"], counted["id"])
         self.assertEqual(len(self.daemon.get("/api/v1/runs?outcome=any").json["items"]), 5)
 
     def test_in_pieces_and_beside_other_text(self):
@@ -354,7 +355,8 @@ class Imports(unittest.TestCase):
         self.refused({"ncu": counters("a")}, {**WHAT, "colour": "red"}, 400, "unknown_field", ["colour"], "colour")
         self.refused({}, WHAT, 400, "bad_field", ["nothing to import"])
         self.refused({"ncu": counters("a"), "record": T4}, WHAT, 400, "bad_field")
-        self.refused({"ncu": counters("a"), "timings": lines({"kernel": "a", "ms": 1}), "record": T4}, WHAT, 400, "bad_field", ["two files"])
+        self.refused({"ncu": counters("a"), "timings": lines({"kernel": "a", "ms": 1}), "record": T4}, WHAT, 400, "bad_field", ["alone"])
+        self.refused({"ncu": counters("a"), "timings": lines({"kernel": "a", "ms": 1}), "power": b"a", "record": T4}, WHAT, 400, "bad_field", ["three files"])
         self.nothing_stored()
 
     def test_forms_that_cannot_be(self):

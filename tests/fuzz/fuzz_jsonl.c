@@ -32,11 +32,11 @@ static void check_samples(const struct import_result *result)
     }
 }
 
-static void import(const struct import_file *files, size_t count, const char *sizes)
+static void import(const struct import_file *files, size_t count, const char *sizes, const char *partial)
 {
     struct import_request request = {.files = files,
                                      .file_count = count,
-                                     .fields = {.sizes = sizes},
+                                     .fields = {.sizes = sizes, .partial = partial},
                                      .now_ms = INT64_C(1895000000000),
                                      .by_hand = true};
     struct import_result result = {0};
@@ -62,13 +62,14 @@ static void import(const struct import_file *files, size_t count, const char *si
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char counters[] = "ID,Kernel Name,Metric Name,Metric Unit,Metric Value\n0,k,dram__bytes.sum,byte,5\n"
-                                   "1,vector_add,dram__bytes.sum,byte,7\n";
+    static const char counters[] =
+        "ID,Kernel Name,Metric Name,Metric Unit,Metric Value\n0,k,dram__bytes.sum,byte,5\n"
+        "1,vector_add,dram__bytes.sum,byte,7\n2,void ns::k<4>(float*),dram__bytes.sum,byte,9\n";
     const struct import_file files[] = {{IMPORT_TIMINGS, "t.jsonl", (const char *)data, size},
                                         {IMPORT_NCU, "c.csv", counters, sizeof counters - 1}};
     const struct import_file record = {IMPORT_RECORD, "r.json", (const char *)data, size};
-    import(files, 1, size % 2 == 0 ? "course" : NULL);
-    import(files, 2, NULL);
-    import(&record, 1, NULL);
+    import(files, 1, size % 2 == 0 ? "course" : NULL, NULL);
+    import(files, 2, NULL, size % 2 == 0 ? "true" : NULL);
+    import(&record, 1, NULL, NULL);
     return 0;
 }

@@ -88,24 +88,30 @@ static inline struct rl_run *must_import(const struct given *given, struct impor
     return result->run;
 }
 
+/* Fails unless all words (parted by |) are in the message. */
+static inline void assert_words(const char *message, const char *words)
+{
+    char part[128];
+    for (const char *at = words; *at != '\0';) {
+        size_t len = strcspn(at, "|");
+        snprintf(part, sizeof part, "%.*s", (int)len, at);
+        if (strstr(message, part) == NULL)
+            fail_msg("no \"%s\" in: %s", part, message);
+        at += len + (at[len] == '|');
+    }
+}
+
 /* Fails with this code, and with these words (parted by |) in the message. */
 static inline void must_refuse(const struct given *given, enum rl_code code, const char *field, const char *words)
 {
     struct import_result result = {0};
     struct rl_err err = {.code = RL_E_NONE};
-    char part[128];
     if (make_import(given, &result, &err) == 0)
         fail_msg("accepted, but %s (%s) was expected", rl_code_id(code), words);
     assert_null(result.run);
     if (err.code != code || (field != NULL && strcmp(err.field, field) != 0))
         fail_msg("%s, field %s: %s", rl_code_id(err.code), err.field, err.message);
-    for (const char *at = words; *at != '\0';) {
-        size_t len = strcspn(at, "|");
-        snprintf(part, sizeof part, "%.*s", (int)len, at);
-        if (strstr(err.message, part) == NULL)
-            fail_msg("no \"%s\" in: %s", part, err.message);
-        at += len + (at[len] == '|');
-    }
+    assert_words(err.message, words);
 }
 
 static inline void refuse_ncu(const char *ncu, enum rl_code code, const char *words)

@@ -60,8 +60,8 @@ static void bad_times(void **state)
         {"{\"kernel\": \"a\", \"ms\": 1}\n{\"kernel\": \"k\", \"ms\": 0}", "t.jsonl, line 2, \"ms\"|is 0"},
         {"{\"kernel\": \"k\", \"ms\": -1}", "line 1, \"ms\"|is -1"},
         {"{\"kernel\": \"k\", \"ms\": 1e-9}", "\"ms\"|1"},
-        {"{\"kernel\": \"k\", \"ms\": NaN}", "line 1|NaN"},
-        {"{\"kernel\": \"k\", \"ms\": Infinity}", "line 1|no JSON object"},
+        {"{\"kernel\": \"k\", \"ms\": NaN}", "line 1: column 23: NaN is no number"},
+        {"{\"kernel\": \"k\", \"ms\": Infinity}", "line 1: column 23: Infinity is no number"},
         {"{\"kernel\": \"k\", \"ms\": 1e999}", "line 1"},
         {"{\"kernel\": \"k\", \"ms\": null}", "\"ms\"|null"},
         {"{\"kernel\": \"k\", \"ms\": \"1.5\"}", "\"ms\"|1.5"},
@@ -70,7 +70,7 @@ static void bad_times(void **state)
         {"{\"kernel\": \"\", \"ms\": 1}", "\"kernel\""},
         {"{\"kernel\": 7, \"ms\": 1}", "\"kernel\"|is 7"},
         {"{\"kernel\": \"k\", \"ms\": 1, \"ns\": 1}", "\"ns\"|no member"},
-        {"{\"kernel\": \"k\", \"ms\": 1, \"ms\": 2}", "line 1|duplicate"},
+        {"{\"kernel\": \"k\", \"ms\": 1, \"ms\": 2}", "line 1: column|there twice|\"ms\""},
         {"{\"kernel\": \"k\", \"ms\": 1, \"flop\": -1}", "\"flop\"|-1"},
         {"{\"kernel\": \"k\", \"ms\": 1, \"flop\": 0.5}", "\"flop\"|0.5"},
         {"{\"kernel\": \"k\", \"ms\": 1, \"grid\": [1, 2]}", "\"grid\"|[1,2]"},
@@ -78,16 +78,24 @@ static void bad_times(void **state)
         {"{\"kernel\": \"k\", \"ms\": 1, \"block\": [1, 2, 2048], \"grid\": [1, 1, 1]}", "\"block\"|2048"},
         {"{\"ceiling\": \"roof\", \"byte_per_s\": 1}", "\"ceiling\"|roof"},
         {"{\"ceiling\": \"dram_copy\", \"flop_per_s\": 1}", "\"byte_per_s\"|missing"},
-        {"[1]", "line 1|no object"},
-        {"{\"kernel\": \"k\", \"ms\": 1", "line 1"},
+        {"[1]", "line 1|is 1; an object"},
+        {"{\"kernel\": \"k\", \"ms\": 1", "line 1: column 24|cut"},
+        {"{\"kernel\": \"k\", \"ms\": 0,25}", "line 1: column 25|\"25\" stands behind a comma|0.25"},
+        {"{\"kernel\": \"k\", \"ms\": 1,}", "line 1: column 24|nothing stands between this comma and the }"},
+        {"{\"kernel\": \"k\", \"ms\" 1}", "line 1: column 22|\"1\" stands where a colon"},
+        {"{\"kernel\": \"k\", ms: 1}", "line 1: column 17|\"ms\" stands where a member's name in double quotes"},
+        {"{\"kernel\": \"k\" \"ms\": 1}", "line 1: column 16|stands where a comma, or }"},
+        {"{\"kernel\": \"k\", \"ms\": 1} 2", "line 1: column 26|\"2\" stands where the line's end"},
+        {"{\"kernel\": \"a\\u0000b\", \"ms\": 1}", "line 1: column|NUL character"},
+        {"{\"kernel\": \"k\", \"ms\": 1, \"flop\": 99999999999999999999}", "line 1: column|larger than can be read"},
         {"{\"t\": \"telemetry\"}", "\"t\"|telemetry"},
         {"{\"t\": \"sample\", \"unit\": \"vector_add\"}", "samples and no run"},
     };
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
         refuse_timings(lines[i].text, lines[i].text[0] == '[' ? RL_E_IMPORT_FORMAT : RL_E_IMPORT_FORMAT,
                        lines[i].words);
-    refuse_timings("kernel,ms\nk,1\n", RL_E_IMPORT_OTHER_FILE, "line 1|no JSON");
-    refuse_timings("# nothing\n", RL_E_IMPORT_OTHER_FILE, "no timing line");
+    refuse_timings("kernel,ms\nk,1\n", RL_E_IMPORT_NOT_TIMINGS, "line 1|no JSON");
+    refuse_timings("# nothing\n", RL_E_IMPORT_NOT_TIMINGS, "no timing line");
 }
 
 /* The same line twice is one; whatever else it says of the same kernel would be lost. */
@@ -105,7 +113,8 @@ static void lines_of_one_name(void **state)
         {LINE(""), LINE(", \"ask_bytes\": 100"), "line 3, \"ask_bytes\"|is 100|line 1 has none"},
         {LINE(", \"flop\": 9007199254740992"), LINE(", \"flop\": 9007199254740993"), "line 3, \"flop\"|740993|740992"},
         {LINE(", \"function\": \"f\""), LINE(", \"function\": \"g\""), "line 3, \"function\"|\"g\"|\"f\""},
-        {LINE(SHAPE("1")), LINE(SHAPE("2")), "line 3, \"grid\"|[2,1,1]|[1,1,1]"},
+        {LINE(SHAPE("1")), "{\"kernel\": \"k\", \"ms\": 2" SHAPE("1") "}", "line 3, \"ms\"|is 2|line 1 has 0.1"},
+        {LINE(""), LINE(SHAPE("2")), "line 3, \"grid\"|[2,1,1]|line 1 has none"},
         {LINE(SHAPE("1")), LINE(""), "line 3, \"grid\"|is missing|[1,1,1]"},
         {"{\"ceiling\": \"dram_copy\", \"byte_per_s\": 1e12}\n", "{\"ceiling\": \"dram_copy\", \"byte_per_s\": 2e12}",
          "line 3, \"byte_per_s\"|is 2|dram_copy|line 1 has 1"},
@@ -167,10 +176,19 @@ static void bad_fields(void **state)
     struct import_file file = {IMPORT_TIMINGS, "t", "{\"kernel\": \"k\", \"ms\": 1}", 24};
     struct import_request bare = {.files = &file, .file_count = 1, .now_ms = 1795000000000};
     assert_int_equal(import_make(&bare, &result, &err), -1);
-    assert_string_equal(err.field, "date");
+    assert_string_equal(err.field, "device"); /* all at once, the first of them */
+    assert_non_null(strstr(err.message, "device and date are not said"));
+    assert_non_null(strstr(err.message, "driver and cuda are not said either"));
     bare.fields.date = "2026-01-01";
+    bare.fields.cuda = "13.0";
     assert_int_equal(import_make(&bare, &result, &err), -1);
     assert_string_equal(err.field, "device");
+    assert_null(strstr(err.message, "date"));
+    assert_null(strstr(err.message, "cuda"));
+    bare.fields = (struct import_fields){.device = "T4"};
+    assert_int_equal(import_make(&bare, &result, &err), -1);
+    assert_string_equal(err.field, "date");
+    bare.fields = (struct import_fields){.date = NULL};
     bare.by_hand = true; /* shown, not stored */
     bare.fields.date = NULL;
     assert_int_equal(import_make(&bare, &result, &err), 0);

@@ -56,6 +56,16 @@ static const char *change(struct rl_run *run, int which)
     case 9:
         row->state[RL_COLD].profiled = (struct rl_profiled){true, rl_known(2e-6), rl_unknown("not said")};
         return "kernels";
+    case 10:
+        run->power = (struct rl_power){true,
+                                       rl_known(431.5),
+                                       rl_unknown("the power log has no times"),
+                                       12,
+                                       rl_known(0.1),
+                                       {"2026-11-28T10:00:00.000", NULL},
+                                       {NULL, "the power log has no times"},
+                                       "nvidia-smi dmon"};
+        return "power";
     default:
         return NULL;
     }

@@ -6,6 +6,16 @@ import {reasonsInWords} from "../outcome.js";
 import {bdi, figure, longMark, moment, notice} from "../parts.js";
 import {countersTrouble} from "../views/jobs-words.js";
 
+/** Power of an import's log: average, energy, and the grain of both. */
+function power(run) {
+  const {power: log} = run;
+  if (!log) return null;
+  const energy = log.energy_j === null ? `energy not known: ${log.why.energy_j}` : si(log.energy_j, "J");
+  const grain = log.interval_s === null ? "" : ` every ${si(log.interval_s, "s")}`;
+  const when = log.from === null ? "" : `, ${log.from} to ${log.until} by its clock`;
+  return element("p", {class: "environment power"}, `Power ${si(log.average_w, "W")} on average, ${energy} · ${log.samples} ${log.samples === 1 ? "sample" : "samples"}${grain}${when} (${log.source})`);
+}
+
 export function head(run, shell) {
   const {environment: env, device} = run;
   const known = (text, before) => (text === null ? `${before} not known` : `${before} ${text}`);
@@ -13,6 +23,7 @@ export function head(run, shell) {
     element("div", {class: "below-title"},
       element("p", {id: "environment", class: "environment"}, `${known(env.driver_version, "driver")} · ${known(env.cuda_runtime_version, "CUDA")} · ${run.sizes} sizes · run ${run.id} of `, run.import && /T00:00:00/.test(run.date) ? day(run.date) : moment(run.date)), // such an import was given a day and no time of it
       !run.label ? null : element("p", {class: "run-label"}, "Label ", element("a", {href: shell.link("runs", {label: run.label, source: "any"})}, bdi(run.label))),
+      power(run),
       element("p", {class: "onward"}, element("a", {href: shell.link("explorer", {run: run.id})}, "A kernel of your own under this roof"), run.job === null ? null : element("a", {href: shell.link("jobs", {job: run.job})}, `Job ${run.job}`),
         element("a", {href: shell.link("runs", {device: run.device.id, source: "any"})}, "All runs of this device"))));
 }

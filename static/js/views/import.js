@@ -16,7 +16,8 @@ const LIMIT = withUnit(FILE_BYTES / 1024 / 1024, "MiB");
 const WAYS = [
   {name: "profile", title: "profiler and timings", files: [
     ["ncu", "Nsight Compute CSV", "Of ncu --csv, or of --page raw with one launch a row."],
-    ["timings", "Timings", "JSON Lines: of roofline-measure --json, or {\"kernel\": \"mine\", \"ms\": 1.5} a line. With a CSV, times go beside its bytes."]]},
+    ["timings", "Timings", "Lines like {\"kernel\": \"mine\", \"ms\": 1.5}, roofline-measure --json, a PyTorch profiler trace (.json, .json.gz), nvbench's JSON, or CSV of nsys stats. With a counter CSV, times go beside its bytes."],
+    ["power", "Power log", "Of nvidia-smi --query-gpu or dmon: average power and energy over its time."]]},
   {name: "recording", title: "a recording", files: [["recording", "Recording", "Of roofline-measure --record; it is replayed through the engine."]]},
   {name: "record", title: "a published table", files: [["record", "Record", "A table as data, like deploy/records/t4.json; the date chooses its entry."]]},
 ];
@@ -32,6 +33,12 @@ const CHOICES = [
   ["sizes", "Sizes", [["", "as the files say"], ["course", "course"], ["scaled", "scaled"], ["other", "other"]]],
   ["cache", "The profiler's launches", [["", "as the file says"], ["cold", "cold (the profiler's default)"], ["warm", "warm (--cache-control none)"]]],
   ["times", "Plain timings", [["", "warm, of a loop"], ["warm", "warm"], ["cold", "cold"]]],
+  ["partial", "Timings without a launch", [["", "refuse them"], ["true", "leave them out, by name"]]],
+];
+const WINDOW = [
+  ["since", "Power from", "By the log's own clock; without it from the log's beginning.", "2026-09-01 12:00:00"],
+  ["until", "Power until", "Likewise; without it to the log's end.", "2026-09-01 12:00:30"],
+  ["power_gpu", "GPU of the power log", "Index, UUID or bus id, where the log has several.", "0"],
 ];
 
 const fieldOf = (name, label, input, hint = null) => field(label, input, {id: `import-${name}`, hint, error: true});
@@ -55,7 +62,7 @@ function fields(sizeWrong) {
   const ways = radios("What is imported", "way", WAYS.map(({name, title}) => [name, title]), first.name, choose);
   choose(first.name);
   return [ways, ...groups.values(), element("div", {class: "import-texts"}, ...TEXTS.map(textField)),
-    element("details", {class: "kernels"}, element("summary", {}, "Sizes and cache states"), element("div", {class: "import-texts"}, ...CHOICES.map(choiceField)))];
+    element("details", {class: "kernels"}, element("summary", {}, "Sizes and cache states"), element("div", {class: "import-texts"}, ...CHOICES.map(choiceField), ...WINDOW.map(textField)))];
 }
 
 /** What is sent: the chosen files, and fields that say something. */

@@ -1,0 +1,181 @@
+/* Power logs: averages and energies by hand, and what is wrong with a log. */
+#include "import_fixture.h"
+
+#define QUERY(rows)       "timestamp, index, uuid, power.draw [W]\n" rows
+#define AT(second, watts) "2026/11/28 10:00:" second ", 0, GPU-a, " watts " W\n"
+
+static int import_log(const char *log, const struct import_fields *fields, struct import_result *ret,
+                      struct rl_err *err)
+{
+    static const char timings[] = "{\"kernel\": \"k\", \"ms\": 1}";
+    const struct import_file files[] = {{IMPORT_TIMINGS, "t.jsonl", timings, sizeof timings - 1},
+                                        {IMPORT_POWER, "p.csv", log, strlen(log)}};
+    struct import_request request = {.files = files, .file_count = 2, .fields = *fields};
+    if (rl_time_parse("2026-11-29T12:00:00Z", &request.now_ms) != 0)
+        return -1;
+    if (request.fields.device == NULL)
+        request.fields.device = "Test GPU";
+    request.fields.date = "2026-11-28";
+    return import_make(&request, ret, err);
+}
+
+static struct rl_power power_of(const char *log, struct import_fields fields, struct import_result *result)
+{
+    struct rl_err err = {.code = RL_E_NONE};
+    if (import_log(log, &fields, result, &err) != 0)
+        fail_msg("refused (%s): %s", rl_code_id(err.code), err.message);
+    assert_true(result->run->power.present);
+    return result->run->power;
+}
+
+static void refuse(const char *log, struct import_fields fields, enum rl_code code, const char *field,
+                   const char *words)
+{
+    struct rl_err err = {.code = RL_E_NONE};
+    struct import_result result = {0};
+    if (import_log(log, &fields, &result, &err) == 0)
+        fail_msg("accepted, but %s (%s) was expected", rl_code_id(code), words);
+    if (err.code != code || strcmp(err.field, field) != 0)
+        fail_msg("%s, field %s: %s", rl_code_id(err.code), err.field, err.message);
+    assert_words(err.message, words);
+}
+
+static void averages(void **state)
+{
+    (void)state;
+    struct import_result result;
+    /* a ramp from 100 to 400 W in 3 s: 750 J, 250 W */
+    const char *ramp = QUERY(AT("00.000", "100") AT("01.000", "200") AT("02.000", "300") AT("03.000", "400"));
+    struct rl_power power = power_of(ramp, (struct import_fields){0}, &result);
+    assert_near(power.average_w.value, 250, 1e-9);
+    assert_near(power.energy_j.value, 750, 1e-9);
+    assert_int_equal(power.samples, 4);
+    assert_near(power.interval_s.value, 1, 1e-12);
+    assert_string_equal(power.from.value, "2026-11-28T10:00:00.000");
+    assert_string_equal(power.until.value, "2026-11-28T10:00:03.000");
+    import_result_fini(&result);
+    /* from 0.5 to 2.5 s: 150 to 350 W, 500 J */
+    power = power_of(ramp, (struct import_fields){.since = "2026-11-28 10:00:00.5", .until = "2026/11/28 10:00:02.5"},
+                     &result);
+    assert_near(power.average_w.value, 250, 1e-9);
+    assert_near(power.energy_j.value, 500, 1e-9);
+    assert_int_equal(power.samples, 2);
+    import_result_fini(&result);
+    power =
+        power_of("2026/11/28 10:00:00.000, 50.5\n2026/11/28 10:00:02.000, 70.5\n", (struct import_fields){0}, &result);
+    assert_near(power.energy_j.value, 121, 1e-9); /* no header, no units */
+    import_result_fini(&result);
+    power = power_of(
+        "#Date       Time        gpu    pwr  gtemp  mtemp \n#YYYYMMDD   HH:MM:SS    Idx      W      C      C \n"
+        " 20261128   10:00:00      0    100     35      -\n 20261128   10:00:01      0    300     35      -\n",
+        (struct import_fields){0}, &result);
+    assert_near(power.average_w.value, 200, 1e-9);
+    assert_string_equal(power.source, "nvidia-smi dmon");
+    import_result_fini(&result);
+    power = power_of("# gpu    pwr  gtemp\n# Idx      W      C\n    0    100     35\n    0    300     35\n",
+                     (struct import_fields){0}, &result);
+    assert_near(power.average_w.value, 200, 1e-9);
+    assert_false(rl_is_known(power.energy_j) || rl_is_known(power.interval_s)); /* no times: no energy */
+    assert_non_null(power.from.why);
+    import_result_fini(&result);
+}
+
+static void gaps_and_clocks(void **state)
+{
+    (void)state;
+    struct import_result result;
+    struct rl_power power = power_of(
+        QUERY(AT("00.000", "100") AT("01.000", "100") AT("02.000", "100") AT("12.000", "300") AT("13.000", "300")),
+        (struct import_fields){0}, &result);
+    assert_near(power.average_w.value, 500 / 3.0, 1e-9); /* two seconds at 100 W and one at 300 W were seen */
+    assert_false(rl_is_known(power.energy_j));
+    assert_non_null(strstr(power.energy_j.why, "10.0 s without, the first before the power log's line 5"));
+    import_result_fini(&result);
+    power = power_of(QUERY(AT("10.000", "100") AT("11.000", "100") AT("05.000", "100") AT("06.000", "100")),
+                     (struct import_fields){0}, &result);
+    assert_non_null(strstr(power.energy_j.why, "set back before its line 4"));
+    import_result_fini(&result);
+    power = power_of(
+        QUERY(AT("00.000", "100") "2026/11/28 10:00:01.000, 0, GPU-a, [N/A]\n" AT("02.000", "100") AT("03.000", "100")),
+        (struct import_fields){0}, &result);
+    assert_near(power.energy_j.value, 300, 1e-9);
+    assert_true(has_note(result.run, "1 line of the power log has no value (the first is line 3)"));
+    import_result_fini(&result);
+}
+
+static void several_gpus(void **state)
+{
+    (void)state;
+    const char *log = QUERY("2026/11/28 10:00:00.000, 0, GPU-a, 100 W\n2026/11/28 10:00:00.001, 1, GPU-b, 200 W\n"
+                            "2026/11/28 10:00:01.000, 0, GPU-a, 100 W\n2026/11/28 10:00:01.001, 1, GPU-b, 200 W\n");
+    struct import_result result;
+    refuse(log, (struct import_fields){0}, RL_E_BAD_FIELD, "power_gpu", "2 GPUs|0 GPU-a, 1 GPU-b|power_gpu");
+    refuse(log, (struct import_fields){.power_gpu = "2"}, RL_E_BAD_FIELD, "power_gpu", "\"2\"|0 GPU-a, 1 GPU-b");
+    struct rl_power power = power_of(log, (struct import_fields){.power_gpu = "1"}, &result);
+    assert_near(power.average_w.value, 200, 1e-9);
+    import_result_fini(&result);
+    power = power_of(log, (struct import_fields){.power_gpu = "GPU-a"}, &result);
+    assert_near(power.average_w.value, 100, 1e-9);
+    import_result_fini(&result);
+    const char *uuids = "timestamp, uuid, power.draw [W]\n2026/11/28 10:00:00.000, GPU-aaaa, 100 W\n2026/11/28 "
+                        "10:00:01.000, GPU-aaaa, 100 W\n";
+    refuse(uuids, (struct import_fields){.device = "GPU-bbbb"}, RL_E_IMPORT_DISAGREES, "power", "GPU-aaaa|GPU-bbbb");
+    refuse("timestamp, power.draw [W]\n2026/11/28 10:00:00.000, 1 W\n2026/11/28 10:00:00.001, 2 W\n2026/11/28 "
+           "10:00:01.000, 1 W\n2026/11/28 10:00:01.001, 2 W\n2026/11/28 10:00:02.000, 1 W\n2026/11/28 10:00:02.001, 2 "
+           "W\n2026/11/28 10:00:03.000, 1 W\n2026/11/28 10:00:03.001, 2 W\n2026/11/28 10:00:04.000, 1 W\n2026/11/28 "
+           "10:00:04.001, 2 W\n",
+           (struct import_fields){0}, RL_E_BAD_FIELD, "power_gpu", "several GPUs|index");
+}
+
+static void bad_logs(void **state)
+{
+    (void)state;
+    const char *good = QUERY(AT("00.000", "100") AT("01.000", "200") AT("02.000", "200"));
+    static const struct {
+        const char *log, *words;
+        enum rl_code code;
+    } cases[] = {
+        {"hello\n", "line 1|no power log", RL_E_IMPORT_NOT_POWER},
+        {"", "empty", RL_E_IMPORT_NOT_POWER},
+        {QUERY(""), "no sample", RL_E_IMPORT_NOT_POWER},
+        {QUERY("2026/11/28 10:00:00.000, 0, GPU-a, [N/A]\n"), "no power|1 line|line 2", RL_E_IMPORT_NOT_POWER},
+        {QUERY(AT("00.000", "-5")), "line 2, \"power\"|-5", RL_E_IMPORT_FORMAT},
+        {QUERY(AT("00.000", "nan")), "line 2, \"power\"|nan", RL_E_IMPORT_FORMAT},
+        {QUERY(AT("00.000", "1e9")), "line 2, \"power\"|1e9", RL_E_IMPORT_FORMAT},
+        {QUERY("2026/11/28 10:00:00.000, 0\n"), "line 2|has 2 fields", RL_E_IMPORT_FORMAT},
+        {QUERY("2026/13/28 10:00:00.000, 0, GPU-a, 5 W\n"), "line 2, \"timestamp\"|2026/13/28", RL_E_IMPORT_FORMAT},
+        {"2026/11/28 10:00:00.000, 5 W, 700 W\n", "line 1|noheader", RL_E_IMPORT_NOT_POWER},
+        {"+-----+\n| NVIDIA-SMI 580 |\n", "line 1|no power log", RL_E_IMPORT_NOT_POWER},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        refuse(cases[i].log, (struct import_fields){0}, cases[i].code, "power", cases[i].words);
+    refuse(good, (struct import_fields){.since = "yesterday"}, RL_E_BAD_FIELD, "since",
+           "yesterday|2026-09-01 12:00:00");
+    refuse(good, (struct import_fields){.since = "2026-11-28 09:00:00"}, RL_E_BAD_FIELD, "since",
+           "outside|10:00:00.000");
+    refuse(good, (struct import_fields){.until = "2026-11-28 11:00:00"}, RL_E_BAD_FIELD, "until",
+           "outside|10:00:02.000");
+    refuse(good, (struct import_fields){.since = "2026-11-28 10:00:00.1", .until = "2026-11-28 10:00:00.2"},
+           RL_E_BAD_FIELD, "since", "0 samples|every 1.000 s");
+    refuse("# gpu    pwr\n# Idx      W\n    0    100\n", (struct import_fields){.since = "10:00:00"}, RL_E_BAD_FIELD,
+           "since", "no times|-o DT");
+    struct rl_err err = {.code = RL_E_NONE};
+    struct import_result result;
+    const struct import_file alone = {IMPORT_POWER, "p.csv", good, strlen(good)};
+    struct import_request request = {.files = &alone, .file_count = 1};
+    assert_int_equal(import_make(&request, &result, &err), -1);
+    assert_string_equal(err.field, "power");
+    struct given given = {.timings = "{\"kernel\": \"k\", \"ms\": 1}", .fields = {.since = "2026-11-28"}};
+    must_refuse(&given, RL_E_BAD_FIELD, "since", "power log, and none was sent");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(averages),
+        cmocka_unit_test(gaps_and_clocks),
+        cmocka_unit_test(several_gpus),
+        cmocka_unit_test(bad_logs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
