@@ -38,35 +38,49 @@ static struct rl_real sum_of(const struct import_group *group, const struct prec
     return rl_known(sum);
 }
 
-/* The tensor cores' operations on floating-point numbers, of every type that they read; a fused one counts as two
- * there (the metric's own peak is that of the data sheet). */
+/* FP16 instructions are not all arithmetic: compilers load constants by HFMA2, up to 9 a thread in PyTorch's FP32
+ * kernels (H200, ncu 2025.3, 2026-11-30), all of them without one addition or multiplication in FP16. */
+#define CONSTANTS_A_THREAD 16
+
+static struct rl_real fp16_of(const struct import_group *group)
+{
+    struct rl_real sum = sum_of(group, &fp16), fma = import_mean(group, IMPORT_HFMA, "");
+    double threads = 1;
+    for (int i = 0; i < 3; i++)
+        threads *= (double)group->grid[i] * (double)group->block[i];
+    if (!rl_is_known(sum) || !group->has_dims || sum.value <= 0 || sum.value > 4 * fma.value ||
+        fma.value > CONSTANTS_A_THREAD * threads)
+        return sum;
+    return rl_unknown("its only FP16 instructions are a few fused ones a thread, by which compilers load constants");
+}
+
+/* The tensor cores' operations on floating-point numbers, of every type that was counted; a fused one counts as two
+ * there (the metric's own peak is that of the data sheet). A kernel reads one type, mostly: where some were counted and
+ * have operations, those are taken; where those have none, others may. */
 static struct rl_real tensor_of(const struct import_group *group)
 {
     static const char uncounted[] = "tensor instructions were executed and their operations were not counted";
-    static const char some[] = "the counter file has the tensor operations of some types only";
-    bool any = false;
+    bool any = false, all = true;
     double sum = 0;
-    for (enum import_value v = IMPORT_TENSOR_FP16; v <= IMPORT_TENSOR_FP8_SPARSE; v++)
-        any = any || group->first->from[v] != NULL;
-    bool all = any;
     for (enum import_value v = IMPORT_TENSOR_FP16; v <= IMPORT_TENSOR_FP8_SPARSE; v++) {
-        struct rl_real mean = import_mean(group, v, some);
+        struct rl_real mean = import_mean(group, v, "");
         if (rl_is_known(mean))
             sum += mean.value;
-        else if (v <= IMPORT_TENSOR_FP64) /* chips before Hopper have no FP8 */
-            all = false;
+        any = any || rl_is_known(mean);
+        all = all && (rl_is_known(mean) || v > IMPORT_TENSOR_FP64); /* chips before Hopper have no FP8 */
     }
-    if (all)
+    if (all || sum > 0)
         return rl_known(sum);
     for (const struct import_launch *l = group->first; l != NULL; l = l->next_in_group)
         if (l->from[IMPORT_TENSOR_SEEN] != NULL && l->value[IMPORT_TENSOR_SEEN] > 0)
             return rl_unknown(uncounted);
-    return rl_unknown(any ? some : "the counter file does not count tensor operations");
+    return rl_unknown(any ? "the counter file has the tensor operations of some types only, which are none"
+                          : "the counter file does not count tensor operations");
 }
 
 void import_row_flop(struct rl_row *row, const struct import_group *group)
 {
-    struct rl_flop_by_precision by = {false, sum_of(group, &fp64), sum_of(group, &fp32), sum_of(group, &fp16),
+    struct rl_flop_by_precision by = {false, sum_of(group, &fp64), sum_of(group, &fp32), fp16_of(group),
                                       tensor_of(group)};
     by.present = rl_is_known(by.fp64) || rl_is_known(by.fp32) || rl_is_known(by.fp16) || rl_is_known(by.tensor);
     for (const struct import_launch *l = group->first; l != NULL && !by.present; l = l->next_in_group)

@@ -43,6 +43,9 @@ int import_fail_at(const struct import_place *at, enum rl_code code, const char 
 /* text for a message: at most 64 bytes, cut between characters, what rl_utf8_control names as '?'. */
 #define IMPORT_QUOTE 80
 const char *import_quote(char out[IMPORT_QUOTE], const char *text);
+/* The same for a sentence, of at most 300 bytes. */
+#define IMPORT_WORDS 320
+const char *import_words(char out[IMPORT_WORDS], const char *text);
 const char *import_json_seen(const json_t *value, char out[IMPORT_QUOTE]); /* a value as JSON, for a message */
 /* Adds a sentence to the run's notes, cut at what a note may have; past the last that fit, says so once. */
 void import_note(struct rl_run *run, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -74,6 +77,51 @@ bool import_csv_inside(const struct import_csv *csv); /* a record has begun and 
 size_t import_csv_count(const struct import_csv *csv);
 const char *import_csv_field(const struct import_csv *csv, size_t index); /* "" past the last */
 
+/* ---- lines (import_lines.c) ---- */
+
+#define IMPORT_TROUBLES_MAX 16u
+struct import_trouble { /* an error of the profiler that stands beside the table */
+    size_t line;
+    const char *kernel; /* that it names as not profiled, or NULL */
+    char text[160];
+};
+/* How rows look, and what was found beside them. */
+struct import_lines {
+    struct rl_arena *arena;
+    char delimiter;
+    bool quoted;        /* the header's fields are in quotes, and so are those of every row */
+    bool units_wanted;  /* the row of units, which has no ID, is still to come */
+    bool tagged;        /* mpirun's tag stands before every line */
+    size_t least, most; /* fields of a row */
+    size_t output, output_line, glued, glued_line; /* lines that are not the profiler's; rows beside text; the first */
+    struct import_trouble troubles[IMPORT_TROUBLES_MAX];
+    size_t trouble_count, trouble_more;
+};
+struct import_line {
+    const char *text;
+    size_t len;
+};
+enum import_line_kind {
+    IMPORT_LINE_ROW,   /* *ret is the row, or the header again, without what stood beside it */
+    IMPORT_LINE_OTHER, /* a message, output, nothing: remembered for import_lines_tell */
+    IMPORT_LINE_PIECE  /* a row seems to be in it, and cannot be told whole */
+};
+/* Of a line outside of records, behind the header. */
+enum import_line_kind import_lines_judge(struct import_lines *lines, const char *line, size_t len, size_t number,
+                                         struct import_line *ret);
+/* Where the table's header begins in the line, or SIZE_MAX; its delimiter. */
+size_t import_lines_header(const char *line, size_t len, char *ret_delimiter);
+/* Length of the header that line begins with. */
+size_t import_lines_header_end(const struct import_lines *lines, const char *line, size_t len);
+/* Remembers the profiler's error in the text, if it has one. */
+void import_lines_message(struct import_lines *lines, const char *line, size_t len, size_t number);
+/* Whether mpirun's tag stands before all lines; RL_E_IMPORT_OTHER_FILE when it stands before the header and not before
+ * all of them. */
+int import_lines_find_tags(struct import_lines *lines, const struct import_file *file, const struct import_text *text,
+                           struct rl_err *err);
+size_t import_lines_tag(const struct import_lines *lines, const char *line, size_t len); /* bytes of the line's tag */
+void import_lines_tell(struct rl_run *run, const struct import_lines *lines);            /* notes of all that */
+
 /* ---- numbers (import_number.c) ---- */
 
 /* Ways of writing numbers that have been seen: which character groups thousands, which begins the fraction. */
@@ -96,6 +144,8 @@ int import_number_whole(unsigned format, const char *text, uint64_t times, int64
 /* One of the last digit that text has: 0.01 of "32.66". 0 for what is no number. */
 double import_number_step(unsigned format, const char *text);
 unsigned import_number_formats(const char *text); /* bit i: format i can read it */
+/* Whether text is what stands where there is no number: "n/a", "-nan(ind)", "inf", nothing. */
+bool import_number_is_odd(const char *text);
 /* Whether text, a number in this format, has digits behind a decimal separator, be they zeros. */
 bool import_number_has_fraction(unsigned format, const char *text);
 const char *import_number_words(unsigned format); /* "thousands ',' decimals '.'" */
@@ -246,12 +296,12 @@ struct import_table {
     const char *metrics_seen[6]; /* some names, for messages */
     size_t metrics_seen_count;
     struct import_odd odd[IMPORT_ODD_SHOWN];
-    const char *unreliable;           /* why the counts of some kernel failed, or NULL */
-    size_t odd_metrics, odd_more;     /* entries of odd; cells of metrics beyond them */
-    const char *rate_seen;            /* a DRAM metric that is a rate, where there is one: no count */
-    size_t instances;                 /* cells that list the values of the units behind their total */
-    bool uncontrolled;                /* the profiler says that it did not flush: the launches are warm */
-    size_t output_lines, output_line; /* lines that are not the profiler's after the header; the first */
+    const char *unreliable;       /* why the counts of some kernel failed, or NULL */
+    size_t odd_metrics, odd_more; /* entries of odd; cells of metrics beyond them */
+    const char *rate_seen;        /* a DRAM metric that is a rate, where there is one: no count */
+    size_t instances;             /* cells that list the values of the units behind their total */
+    bool uncontrolled;            /* the profiler says that it did not flush: the launches are warm */
+    struct import_lines lines;
 };
 /* Reads text to launches with their raw cells. */
 int import_table_read(const struct import_file *file, const struct import_text *text, struct import_table *table,
@@ -317,6 +367,8 @@ struct rl_real import_mean(const struct import_group *group, enum import_value v
  * RL_E_IMPORT_MISSING: a launch has no DRAM bytes; RL_E_IMPORT_NOT_COUNTED: they are "n/a" in all of them. */
 int import_row_values(struct import *import, struct import_table *table, struct import_group *group, struct rl_row *row,
                       struct rl_row_state *s);
+/* Notes of what the table's cells were (import_tell.c). */
+void import_tell_values(struct rl_run *run, const struct import_table *table);
 /* row->flop_counted and row->flop_by_precision (import_flop.c). */
 void import_row_flop(struct rl_row *row, const struct import_group *group);
 /* Adds the file to the run's list of what it was made of. */

@@ -105,7 +105,7 @@ static int decide_format(struct import_table *t, struct rl_err *err)
         char quoted[IMPORT_QUOTE];
         return import_fail(
             err, RL_E_IMPORT_NUMBERS, &source,
-            "is \"%s\", which may be %.10g or %.10g: nothing in the file tells its decimal from its thousands "
+            "is \"%s\", which may be %.15g or %.15g: nothing in the file tells its decimal from its thousands "
             "separator",
             import_quote(quoted, choice.doubtful->text), choice.low, choice.high);
     }

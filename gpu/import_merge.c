@@ -258,12 +258,8 @@ static void tell_rest(struct import *import, const struct import_table *t)
         import_note(import->run, "%zu kernel%s of the counter file %s no timing and %s left out: %s%s", unused,
                     rl_plural(unused), unused == 1 ? "has" : "have", unused == 1 ? "was" : "were", names,
                     unused > 6 ? ", …" : "");
-    if (t->output_lines > 0)
-        import_note(import->run,
-                    "%zu line%s of the counter file after its header %s not the profiler's and %s passed over, the "
-                    "first in line %zu",
-                    t->output_lines, rl_plural(t->output_lines), t->output_lines == 1 ? "is" : "are",
-                    t->output_lines == 1 ? "was" : "were", t->output_line);
+    import_lines_tell(import->run, &t->lines);
+    import_tell_values(import->run, t);
 }
 
 int import_merge(struct import *import, struct import_table *t)

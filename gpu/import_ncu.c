@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "import_internal.h"
 
@@ -41,7 +40,6 @@ struct reader {
     size_t header_count, header_line;
     const char *header; /* the line itself: the same again is no data */
     size_t header_len;
-    bool quoted; /* the header's fields are in quotes, and so are those of every row */
     bool raw, units_read;
     struct wide *wide;
     size_t wide_count;
@@ -56,22 +54,6 @@ static int no_memory(struct reader *r)
 }
 
 /* ---- finding the table ---- */
-
-static bool is_banner(const char *line, size_t len)
-{
-    return len >= 2 && line[0] == '=' && line[1] == '=';
-}
-
-/* The delimiter of a header line, or 0: it begins with ID and has the kernel's name. */
-static char header_delimiter(const char *line, size_t len)
-{
-    size_t at = line[0] == '"' ? 4 : 2;
-    if (len < 12 || memmem(line, len, "Kernel Name", 11) == NULL)
-        return 0;
-    if (memcmp(line, line[0] == '"' ? "\"ID\"" : "ID", at) != 0)
-        return 0;
-    return strchr(",;\t", line[at]) != NULL ? line[at] : 0;
-}
 
 static bool is_rate(const char *name)
 {
@@ -100,6 +82,9 @@ static int read_header(struct reader *r)
     if (!r->raw && (r->column[COL_VALUE] == NO_COLUMN || r->column[COL_UNIT] == NO_COLUMN))
         return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, NULL,
                               "the header has \"Metric Name\" but not \"Metric Unit\" and \"Metric Value\"");
+    r->table->lines.least = r->raw ? count : r->column[COL_VALUE] + 1;
+    r->table->lines.most = count;
+    r->table->lines.units_wanted = r->raw;
     if (!r->raw)
         return 0;
     r->wide = rl_arena_array(r->arena, count, sizeof *r->wide);
@@ -267,25 +252,6 @@ static int add_reading(struct reader *r, const struct import_metric *metric, con
     return 0;
 }
 
-/* What profilers, runtimes and spreadsheets write where there is no number. */
-static bool is_odd(const char *text)
-{
-    static const char *const begins[] = {"nan", "inf", "1.#"};
-    static const char *const words[] = {"n/a", "#n/a", "na", "n.a.", "!", "no data", "none", "null"};
-    text += strspn(text, " (+-");
-    if (text[0] == '\0')
-        return true;
-    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++)
-        if (strncasecmp(text, begins[i], 3) == 0)
-            return true;
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        size_t len = strlen(words[i]);
-        if (strncasecmp(text, words[i], len) == 0 && text[len + strspn(text + len, " )")] == '\0')
-            return true;
-    }
-    return false;
-}
-
 /* "8 (1; 7)": with --print-metric-instances the values of the units stand behind their total. */
 static const char *without_instances(struct reader *r, const char *text)
 {
@@ -321,7 +287,7 @@ static int take_cell(struct reader *r, const struct import_metric *metric, const
 {
     if (metric != NULL && metric->unit == IMPORT_TEXT)
         return text[0] == '\0' || strcmp(text, "n/a") == 0 ? 0 : add_reading(r, metric, column, unit, text);
-    if (is_odd(text))
+    if (import_number_is_odd(text))
         return take_odd(r, metric, column, unit, text);
     text = without_instances(r, text);
     if (text == NULL)
@@ -379,6 +345,17 @@ static int read_units(struct reader *r)
             return no_memory(r);
     }
     r->units_read = true;
+    r->table->lines.units_wanted = false;
+    return 0;
+}
+
+/* Below the header again stand the units again. */
+static int check_units(struct reader *r)
+{
+    for (size_t w = 0; w < r->wide_count; w++)
+        if (strcmp(r->wide[w].unit, import_csv_field(r->csv, r->wide[w].index)) != 0)
+            return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, r->wide[w].name,
+                                  "a second row of units has another one here; import the two tables apart");
     return 0;
 }
 
@@ -390,6 +367,8 @@ static int read_raw_row(struct reader *r)
         return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, NULL,
                               "the row has %zu fields where the header has %zu; the file is cut, or lost its quotes",
                               import_csv_count(r->csv), r->header_count);
+    if (import_csv_field(r->csv, r->column[COL_ID])[0] == '\0')
+        return check_units(r);
     if (take_launch(r) != 0)
         return -1;
     for (size_t w = 0; w < r->wide_count; w++) {
@@ -413,23 +392,94 @@ static int read_record(struct reader *r)
     return r->raw ? read_raw_row(r) : read_long_row(r);
 }
 
-/* Lines after the header that are not the table's: messages, the program's own output, the header again. */
-static int skip_line(struct reader *r, const char *line, size_t len, size_t number, bool *ret_skip)
+/* The header again, as each rank and each export in a file of several has it, is no row. */
+static int is_header_again(struct reader *r, const struct import_line *line, bool *ret)
 {
-    *ret_skip = true;
-    if (len == 0 || is_banner(line, len))
+    char delimiter;
+    bool begins = (line->len > 4 && memcmp(line->text, "\"ID\"", 4) == 0) || memcmp(line->text, "ID", 2) == 0;
+    *ret = begins && import_lines_header(line->text, line->len, &delimiter) == 0;
+    if (!*ret || (line->len == r->header_len && memcmp(line->text, r->header, line->len) == 0))
         return 0;
-    if (header_delimiter(line, len) != 0) {
-        if (len == r->header_len && memcmp(line, r->header, len) == 0)
-            return 0;
+    return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, NULL,
+                          "a second table begins here with other columns than that of line %zu; import them apart",
+                          r->header_line);
+}
+
+/* The line with the table's header, behind what may stand before it. */
+static int begin_table(struct reader *r, const char *line, size_t len, size_t number, struct import_line *ret,
+                       bool *found)
+{
+    struct import_lines *lines = &r->table->lines;
+    char delimiter = 0;
+    size_t at = import_lines_header(line, len, &delimiter);
+    *found = at != SIZE_MAX;
+    if (!*found) {
+        import_lines_message(lines, line, len, number);
+        return 0;
+    }
+    lines->delimiter = r->table->delimiter = delimiter;
+    lines->quoted = line[at] == '"';
+    *ret = (struct import_line){line + at, import_lines_header_end(lines, line + at, len - at)};
+    if ((r->csv = import_csv_new(delimiter)) == NULL)
+        return no_memory(r);
+    r->header = ret->text;
+    r->header_len = ret->len;
+    r->header_line = number;
+    return 0;
+}
+
+/* What of the line is the table's: all of it within a record, else what import_lines_judge leaves; nothing where
+ * *ret_row is false. */
+static int find_row(struct reader *r, const char *line, size_t len, size_t number, struct import_line *ret,
+                    bool *ret_row)
+{
+    *ret = (struct import_line){line, len};
+    *ret_row = true;
+    if (r->csv != NULL && import_csv_inside(r->csv))
+        return 0;
+    size_t blanks = import_lines_tag(&r->table->lines, line, len);
+    while (blanks < len && (line[blanks] == ' ' || line[blanks] == '\t'))
+        blanks++;
+    line += blanks;
+    len -= blanks;
+    r->at.line = number;
+    if (r->csv == NULL)
+        return begin_table(r, line, len, number, ret, ret_row);
+    switch (import_lines_judge(&r->table->lines, line, len, number, ret)) {
+    case IMPORT_LINE_PIECE:
+        return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, NULL,
+                              "holds what looks like a piece of a row, beside other text or cut: let the program write "
+                              "elsewhere (ncu --log-file FILE), or part the two by hand");
+    case IMPORT_LINE_OTHER:
+        *ret_row = false;
+        return 0;
+    case IMPORT_LINE_ROW:
+        break;
+    }
+    bool again = false;
+    if (is_header_again(r, ret, &again) != 0)
+        return -1;
+    *ret_row = !again;
+    return 0;
+}
+
+static int read_line(struct reader *r, const struct import_line *line, size_t number)
+{
+    switch (import_csv_line(r->csv, line->text, line->len)) {
+    case IMPORT_CSV_ROW:
+        return read_record(r);
+    case IMPORT_CSV_MORE:
+        break;
+    case IMPORT_CSV_BROKEN:
         r->at.line = number;
         return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, NULL,
-                              "a second table begins here with other columns than that of line %zu; import them apart",
-                              r->header_line);
+                              "a quote stands where none may: inside a field, or before text");
+    case IMPORT_CSV_TOO_LONG:
+        return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, NULL,
+                              "a record of over %zu bytes begins here: a quote is not closed", IMPORT_ROW_MAX);
+    case IMPORT_CSV_NO_MEMORY:
+        return no_memory(r);
     }
-    *ret_skip = r->quoted && line[0] != '"';
-    if (*ret_skip && r->table->output_lines++ == 0)
-        r->table->output_line = number;
     return 0;
 }
 
@@ -438,48 +488,16 @@ static int read_lines(struct reader *r, const struct import_text *text)
     const char *line;
     size_t at = 0, len, number = 0;
     while (import_text_line(text, &at, &line, &len)) {
+        struct import_line row;
+        bool is_row;
         number++;
         if (len > IMPORT_ROW_MAX) {
             r->at.line = number;
             return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, NULL, "the line has %zu bytes; at most %zu are read", len,
                                   IMPORT_ROW_MAX);
         }
-        if (r->csv == NULL) {
-            r->table->delimiter = header_delimiter(line, len);
-            if (r->table->delimiter == 0)
-                continue;
-            if ((r->csv = import_csv_new(r->table->delimiter)) == NULL)
-                return no_memory(r);
-            r->header = line;
-            r->header_len = len;
-            r->header_line = number;
-            r->quoted = line[0] == '"';
-        } else if (!import_csv_inside(r->csv)) {
-            bool skip;
-            if (skip_line(r, line, len, number, &skip) != 0)
-                return -1;
-            if (skip)
-                continue;
-        }
-        if (!import_csv_inside(r->csv))
-            r->at.line = number;
-        switch (import_csv_line(r->csv, line, len)) {
-        case IMPORT_CSV_ROW:
-            if (read_record(r) != 0)
-                return -1;
-            break;
-        case IMPORT_CSV_MORE:
-            break;
-        case IMPORT_CSV_BROKEN:
-            r->at.line = number;
-            return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, NULL,
-                                  "a quote stands where none may: inside a field, or before text");
-        case IMPORT_CSV_TOO_LONG:
-            return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, NULL,
-                                  "a record of over %zu bytes begins here: a quote is not closed", IMPORT_ROW_MAX);
-        case IMPORT_CSV_NO_MEMORY:
-            return no_memory(r);
-        }
+        if (find_row(r, line, len, number, &row, &is_row) != 0 || (is_row && read_line(r, &row, number) != 0))
+            return -1;
     }
     if (r->csv != NULL && import_csv_inside(r->csv))
         return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, NULL, "the file ends within a quoted field: it is cut");
@@ -494,6 +512,9 @@ int import_table_read(const struct import_file *file, const struct import_text *
     import_numbers_begin(&table->numbers);
     /* ncu 2025.3 with --cache-control none; with its default it says nothing */
     table->uncontrolled = memmem(text->data, text->len, "uncontrolled GPU caches", 23) != NULL;
+    table->lines.arena = table->arena;
+    if (import_lines_find_tags(&table->lines, file, text, err) != 0)
+        return -1;
     int rc = read_lines(&r, text);
     bool found = r.csv != NULL;
     import_csv_free(r.csv);

@@ -1,6 +1,7 @@
 /* Numbers as profilers print them under any locale. One file has one format; which it is, all of its numbers say
  * together: "117.344" alone may be either. */
 #include <string.h>
+#include <strings.h>
 
 #include "base/num.h"
 #include "import_internal.h"
@@ -184,6 +185,25 @@ double import_number_step(unsigned format, const char *text)
     for (; power > 0; power--)
         step *= 10;
     return step;
+}
+
+/* What profilers, runtimes and spreadsheets write where there is no number. */
+bool import_number_is_odd(const char *text)
+{
+    static const char *const begins[] = {"nan", "inf", "1.#"};
+    static const char *const words[] = {"n/a", "#n/a", "na", "n.a.", "!", "no data", "none", "null"};
+    text += strspn(text, " (+-");
+    if (text[0] == '\0')
+        return true;
+    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++)
+        if (strncasecmp(text, begins[i], 3) == 0)
+            return true;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        size_t len = strlen(words[i]);
+        if (strncasecmp(text, words[i], len) == 0 && text[len + strspn(text + len, " )")] == '\0')
+            return true;
+    }
+    return false;
 }
 
 bool import_number_has_fraction(unsigned format, const char *text)

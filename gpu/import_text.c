@@ -39,13 +39,13 @@ int import_fail_at(const struct import_place *at, enum rl_code code, const char 
     return rc;
 }
 
-const char *import_quote(char out[IMPORT_QUOTE], const char *text)
+static const char *shorten(char *out, size_t most, const char *text)
 {
     size_t at = 0, len = strlen(text);
     for (size_t i = 0; i < len;) {
         size_t step = rl_utf8_step(text + i, len - i);
         size_t width = step > 0 ? step : 1;
-        if (at + width > 64) {
+        if (at + width > most) {
             memcpy(out + at, "…", sizeof "…");
             return out;
         }
@@ -59,6 +59,16 @@ const char *import_quote(char out[IMPORT_QUOTE], const char *text)
     }
     out[at] = '\0';
     return out;
+}
+
+const char *import_quote(char out[IMPORT_QUOTE], const char *text)
+{
+    return shorten(out, 64, text);
+}
+
+const char *import_words(char out[IMPORT_WORDS], const char *text)
+{
+    return shorten(out, 300, text);
 }
 
 void import_note(struct rl_run *run, const char *fmt, ...)

@@ -111,10 +111,11 @@ static int no_dram(struct import *import, const struct import_table *t, const st
 /* The cell that keeps a launch's DRAM bytes from being known, or NULL: they are not asked for at all. */
 static const struct import_reading *odd_dram(const struct import_launch *l)
 {
+    const struct import_reading *first = NULL;
     for (const struct import_reading *r = l->readings; r != NULL; r = r->next)
-        if (r->odd && l->from[r->metric->value] == NULL)
-            return r;
-    return NULL;
+        if (r->odd && l->from[r->metric->value] == NULL && (first == NULL || r->line <= first->line))
+            first = r; /* of one line the first column: the list is from the last to the first */
+    return first;
 }
 
 static int not_counted(struct import *import, const struct import_table *t, const struct rl_row *row,

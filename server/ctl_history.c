@@ -157,11 +157,12 @@ int ctl_history(struct ctl_http *http, const struct ctl_options *options, struct
     return result;
 }
 
-/* A number as text, "-" when unknown. */
+/* A number as text, "-" when unknown; of bytes and rates every digit before the point: 201334784, not 2.01335e+08. */
 static const char *number(const json_t *value, char text[32])
 {
+    double number = json_number_value(value);
     if (json_is_number(value))
-        snprintf(text, 32, "%.6g", json_number_value(value));
+        snprintf(text, 32, number >= 1e6 && number < 1e18 ? "%.0f" : "%.6g", number);
     else
         snprintf(text, 32, "-");
     return text;
@@ -182,7 +183,7 @@ static void print_point(const json_t *trend, const json_t *sources, const json_t
     const char *mark = json_is_true(json_object_get(point, "accepted"))  ? "  accepted"
                        : json_is_true(json_object_get(point, "outside")) ? "  outside"
                                                                          : "";
-    printf("%-10s  %-15s %-8s %5lld %12s %12s %12s  %s%s\n", ctl_member(point, "day"), ctl_member(point, "driver"),
+    printf("%-10s  %-15s %-8s %5lld %14s %14s %14s  %s%s\n", ctl_member(point, "day"), ctl_member(point, "driver"),
            ctl_member(point, "cuda"), (long long)json_integer_value(json_object_get(point, "runs")),
            number(json_object_get(point, "median"), median), number(json_object_get(band, "low"), low),
            number(json_object_get(band, "high"), high),
@@ -247,7 +248,7 @@ static void print_trend(const json_t *trend, const json_t *sources)
     size_t i;
     printf("%s of %s %s in %s; band: what is usual\n", ctl_member(trend, "metric"), ctl_member(trend, "kernel"),
            ctl_member(trend, "state"), ctl_member(trend, "unit"));
-    printf("%-10s  %-15s %-8s %5s %12s %12s %12s  %s\n", "DAY", "DRIVER", "CUDA", "RUNS", "MEDIAN", "BAND FROM", "TO",
+    printf("%-10s  %-15s %-8s %5s %14s %14s %14s  %s\n", "DAY", "DRIVER", "CUDA", "RUNS", "MEDIAN", "BAND FROM", "TO",
            "SOURCE");
     json_array_foreach(points, i, item)
     {

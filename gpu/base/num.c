@@ -107,6 +107,13 @@ int rl_format_real(char *text, size_t size, double value)
 {
     if (!isfinite(value) || size < RL_REAL_TEXT)
         return -1;
+    /* counts stay whole on paper too: 1230000000000000.0, not 1.23e+15 */
+    if (value == rint(value) && fabs(value) < 1e18) {
+        int whole = format(text, size, 'f', 0, value);
+        if (whole > 0)
+            memcpy(text + whole, ".0", 3);
+        return whole > 0 ? whole + 2 : -1;
+    }
     /* 15 digits always survive decimal to double to decimal, 17 always survive double to decimal to double. */
     int length = -1;
     for (int precision = 15; precision <= 17; precision++) {

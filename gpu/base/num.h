@@ -13,8 +13,9 @@ int rl_parse_real(const char *text, double *ret);
 /* Fixed-point text with '.' whatever the locale is; returns the length written, or -1 when it does not fit
  * or value is not finite. */
 int rl_format_fixed(char *text, size_t size, double value, int decimals);
-/* Shortest of 15, 16 or 17 digits that reads back as exactly this double, with '.' and always with a '.' or an 'e', so
- * that readers keep it a real ("0.1", "4.0", "1e+20"). Returns the length, or -1: not finite, or size < RL_REAL_TEXT.
+/* Whole numbers below 1e18 in full ("4.0", "1230000000000000.0"); of others the shortest of 15, 16 or 17 digits that
+ * reads back as exactly this double: with '.' whatever the locale is, and always with a '.' or an 'e', so that readers
+ * keep it a real ("0.1", "1e+20"). Returns the length, or -1: not finite, or size < RL_REAL_TEXT.
  */
 #define RL_REAL_TEXT 32
 int rl_format_real(char *text, size_t size, double value);
