@@ -71,8 +71,8 @@ void http_intake_end(struct http_connection *connection)
     http_recv_forget(connection->fd);
 }
 
-/* A socket that takes more has room for far more than a refusal (a third of its buffer, sock_writeable). One that does
- * not is looked at again in each turn of the loop, and its timer brings one twice a second. */
+/* A socket that takes more has room for far more than a refusal: Linux says so once a third of its buffer is free. One
+ * that does not is looked at again in each turn of the loop, and its timer brings one twice a second. */
 static bool has_room(int fd)
 {
     struct pollfd socket = {.fd = fd, .events = POLLOUT};

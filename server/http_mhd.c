@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/time.h"
@@ -95,6 +96,8 @@ static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
         const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
         *context =
             info ? http_connection_open(&listener->server->connections, info->connect_fd, listener->is_unix) : NULL;
+        if (info && !*context) /* nobody checks what it sends: let nothing be answered */
+            shutdown(info->connect_fd, SHUT_RDWR);
     } else if (*context) {
         exchange_free(((struct http_connection *)*context)->exchange);
         http_connection_close(*context);

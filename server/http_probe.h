@@ -5,7 +5,7 @@
 #include "base/err.h"
 
 /* Lets a library's daemon of its own read a request from a socket pair. RL_E_INTERNAL, naming the library's version:
- * the request was not read, or not through http_recv.h. Some 0.1 ms. */
+ * the request was not read, or not through http_recv.h. */
 int http_probe_library(struct rl_err *err);
 
 #endif
