@@ -23,7 +23,7 @@ def start(program):
 
 
 def ask(daemon, seconds, *headers):
-    command = ["wrk", "-t1", "-c8", "-d%gs" % seconds, *headers, "http://127.0.0.1:%d/healthz" % daemon.port]
+    command = ["wrk", "-t1", "-c8", "-d%ds" % seconds, *headers, "http://127.0.0.1:%d/healthz" % daemon.port]
     found = re.search(r"Requests/sec:\s+([\d.]+)", subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     return float(found.group(1))
 
@@ -40,7 +40,7 @@ def upload(daemon, seconds):
 
 def main():
     rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 9
-    seconds = float(sys.argv[4]) if len(sys.argv) > 4 else 2
+    seconds = int(sys.argv[4]) if len(sys.argv) > 4 else 2
     with start(sys.argv[1]) as before, start(sys.argv[2]) as after:
         for name, measure in (("kept connections, 1/s", ask), ("new connections, 1/s", lambda daemon, time_s: ask(daemon, time_s, "-H", "Connection: close")), ("uploads, MB/s", upload)):
             ratios = []
