@@ -222,7 +222,9 @@ static int put_kernel(struct store *store, int64_t run_id, struct trend_key key,
                              .dram = s->bytes.dram,
                              .settled = rl_dram_owed(run, from, (enum rl_state)state),
                              .per_ask = s->dram_per_ask,
-                             .percent = s->percent_of_ceiling,
+                             .percent = run->lent.present && run->source == RL_IMPORTED
+                                            ? rl_unknown("of a ceiling that another run lent")
+                                            : s->percent_of_ceiling,
                              .flags = flag_bits(&s->flags, row_flags),
                              .bound = s->bound.why == NULL ? s->bound.value : NULL,
                              .work = work,

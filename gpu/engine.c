@@ -319,6 +319,23 @@ static int missing_parts(struct engine *e, bool *ret_any, struct rl_err *err)
     return 0;
 }
 
+/* What was beside the run comes before what failed because of it. */
+static int shared_first(struct engine *e, struct rl_err *err)
+{
+    struct rl_strings *reasons = &e->run->outcome_reasons;
+    const char *name = "not_shared failed";
+
+    for (size_t i = 0; i < e->run->check_count; i++)
+        if (strcmp(e->run->checks[i].name, "not_shared") == 0 && e->run->checks[i].passed.why)
+            name = "not_shared could not be made";
+    if (add_reason(e, name, err))
+        return -1;
+    name = reasons->items[reasons->count - 1];
+    memmove(reasons->items + 1, reasons->items, (reasons->count - 1) * sizeof *reasons->items);
+    reasons->items[0] = name;
+    return 0;
+}
+
 /* ok, refused when a result is wrong, else partial when something asked for is missing; and why. */
 static int decide_outcome(struct engine *e, struct rl_err *err)
 {
@@ -340,6 +357,8 @@ static int decide_outcome(struct engine *e, struct rl_err *err)
     if (missing_parts(e, &partial, err))
         return -1;
     run->outcome = refused ? RL_REFUSED : partial ? RL_PARTIAL : RL_OK;
+    if (partial && rl_strings_has(&run->flags, "shared") && shared_first(e, err))
+        return -1;
     engine_log(e, "outcome %s%s%s", rl_outcome_name(run->outcome), run->outcome_reasons.count ? ": " : "",
                run->outcome_reasons.count ? run->outcome_reasons.items[0] : "");
     return 0;

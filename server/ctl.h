@@ -102,5 +102,10 @@ int ctl_print(const struct rl_buf *text, struct rl_err *err);
 /* Text from the daemon, safe for a terminal; "-" for what is no string. In one of 16 buffers that take turns. */
 const char *ctl_text(const json_t *value);
 const char *ctl_member(const json_t *object, const char *name);
+/* The same in exactly so many columns of a table (CTL_CELL_MAX at most): padded, or cut in the middle. */
+#define CTL_CELL_MAX 40
+const char *ctl_cell(const json_t *value, int width);
+/* A line with the whole text below a row that has it cut to so many columns; nothing where it is not cut. */
+void ctl_print_whole(const json_t *value, int width);
 
 #endif

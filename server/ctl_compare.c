@@ -26,10 +26,11 @@ static const char *percent(const json_t *ratio, char text[32])
 static void print_row(const json_t *row)
 {
     char time[32], bytes[32];
-    printf("%-20s %-5s %-14s %10s  %-14s %10s  %s\n", ctl_member(row, "kernel"), ctl_member(row, "state"),
-           ctl_member(row, "time_verdict"), percent(json_object_get(json_object_get(row, "time_s"), "ratio"), time),
-           ctl_member(row, "bytes_verdict"),
+    printf("%s %-5s %-14s %10s  %-14s %10s  %s\n", ctl_cell(json_object_get(row, "kernel"), 20),
+           ctl_member(row, "state"), ctl_member(row, "time_verdict"),
+           percent(json_object_get(json_object_get(row, "time_s"), "ratio"), time), ctl_member(row, "bytes_verdict"),
            percent(json_object_get(json_object_get(row, "dram_bytes"), "ratio"), bytes), ctl_member(row, "cause"));
+    ctl_print_whole(json_object_get(row, "kernel"), 20);
 }
 
 static void print_ceiling(const json_t *ceiling)

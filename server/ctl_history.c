@@ -110,8 +110,9 @@ static void print_cells(const json_t *matrix, const json_t *sources, const json_
     const json_t *device = json_object_get(row, "device");
     json_array_foreach(json_object_get(row, "cells"), i, cell)
     {
-        printf("%-10s  %-15s %-8s %7lld %7lld  %-17s  %s\n", ctl_member(cell, "day"), ctl_member(row, "driver"),
-               ctl_member(row, "cuda"), (long long)json_integer_value(json_object_get(cell, "counter_backed")),
+        printf("%-10s  %s %-8s %7lld %7lld  %-17s  %s\n", ctl_member(cell, "day"),
+               ctl_cell(json_object_get(row, "driver"), 15), ctl_member(row, "cuda"),
+               (long long)json_integer_value(json_object_get(cell, "counter_backed")),
                (long long)json_integer_value(json_object_get(cell, "timed_only")),
                sources_at(sources, matrix, device, row, cell), ctl_member(device, "name"));
     }
@@ -183,8 +184,9 @@ static void print_point(const json_t *trend, const json_t *sources, const json_t
     const char *mark = json_is_true(json_object_get(point, "accepted"))  ? "  accepted"
                        : json_is_true(json_object_get(point, "outside")) ? "  outside"
                                                                          : "";
-    printf("%-10s  %-15s %-8s %5lld %14s %14s %14s  %s%s\n", ctl_member(point, "day"), ctl_member(point, "driver"),
-           ctl_member(point, "cuda"), (long long)json_integer_value(json_object_get(point, "runs")),
+    printf("%-10s  %s %-8s %5lld %14s %14s %14s  %s%s\n", ctl_member(point, "day"),
+           ctl_cell(json_object_get(point, "driver"), 15), ctl_member(point, "cuda"),
+           (long long)json_integer_value(json_object_get(point, "runs")),
            number(json_object_get(point, "median"), median), number(json_object_get(band, "low"), low),
            number(json_object_get(band, "high"), high),
            sources_at(sources, trend, json_object_get(trend, "device"), point, point), mark);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/width.h"
 #include "server/ctl.h"
 #include "server/transcript.h"
 
@@ -30,6 +31,22 @@ const char *ctl_text(const json_t *value)
 const char *ctl_member(const json_t *object, const char *name)
 {
     return ctl_text(json_object_get(object, name));
+}
+
+const char *ctl_cell(const json_t *value, int width)
+{
+    static char texts[TURNS][4 * CTL_CELL_MAX + 64];
+    static unsigned turn;
+    char *text = texts[turn++ % TURNS];
+    rl_text_fit(text, sizeof texts[0], ctl_text(value), width < CTL_CELL_MAX ? width : CTL_CELL_MAX);
+    return text;
+}
+
+void ctl_print_whole(const json_t *value, int width)
+{
+    const char *text = ctl_text(value);
+    if (rl_text_width(text) > width)
+        printf("    %s\n", text);
 }
 
 int ctl_print(const struct rl_buf *text, struct rl_err *err)
@@ -62,9 +79,9 @@ static void print_job(const json_t *job)
     const json_t *error = json_object_get(job, "error"), *run = json_object_get(job, "run");
     const char *outcome = json_string_value(json_object_get(job, "outcome"));
     bool not_ok = outcome != NULL && strcmp(outcome, "ok") != 0;
-    printf("%-6s %-11s %-24s %-7s %-40s %-16s ", ctl_member(job, "id"), ctl_member(job, "state"),
-           ctl_member(job, "created_at"), ctl_member(job, "sizes"), ctl_member(job, "device"),
-           ctl_member(job, "label"));
+    printf("%-6s %-11s %-24s %-7s %s %s ", ctl_member(job, "id"), ctl_member(job, "state"), ctl_member(job, "created_at"),
+           ctl_member(job, "sizes"), ctl_cell(json_object_get(job, "device"), 40),
+           ctl_cell(json_object_get(job, "label"), 16));
     if (json_is_string(run))
         printf("run %s%s%s\n", ctl_text(run), not_ok ? ", " : "", not_ok ? ctl_member(job, "outcome") : "");
     else if (json_is_object(error))
@@ -113,10 +130,12 @@ static const char *giga(const json_t *value, char *text, size_t size)
 static void print_run(const json_t *run)
 {
     char copy[32], fma[32];
-    printf("%-6s %-24s %-9s %-8s %-14s %-7s %-15s %9s %10s  %-16s %s", ctl_member(run, "id"), ctl_member(run, "date"),
+    printf("%-6s %-24s %-9s %-8s %-14s %-7s %s %9s %10s  %s %s", ctl_member(run, "id"), ctl_member(run, "date"),
            ctl_member(run, "source"), ctl_member(run, "outcome"), ctl_member(run, "counters"), ctl_member(run, "sizes"),
-           ctl_member(run, "driver"), giga(json_object_get(run, "dram_copy_byte_per_s"), copy, sizeof copy),
-           giga(json_object_get(run, "fp32_fma_flop_per_s"), fma, sizeof fma), ctl_member(run, "label"),
+           ctl_cell(json_object_get(run, "driver"), 15),
+           giga(json_object_get(run, "dram_copy_byte_per_s"), copy, sizeof copy),
+           giga(json_object_get(run, "fp32_fma_flop_per_s"), fma, sizeof fma),
+           ctl_cell(json_object_get(run, "label"), 16),
            ctl_member(json_object_get(run, "device"), "name"));
     if (json_is_true(json_object_get(run, "withdrawn")))
         printf(", withdrawn: %s", ctl_member(json_object_get(run, "withdrawal"), "reason"));
@@ -233,21 +252,26 @@ static void print_device(const json_t *device)
 {
     const json_t *environment = json_object_get(device, "environment"), *counters = json_object_get(device, "counters");
     const json_t *driver = json_object_get(device, "driver_version");
+    const json_t *id = json_object_get(device, "id"), *name = json_object_get(device, "name");
     const char *source = json_string_value(json_object_get(device, "source"));
     /* its driver and counters are those of the import that named it first: of another day, perhaps of another machine
      */
     if (source != NULL && strcmp(source, "imported") == 0) {
-        printf("%-40s %-28s imported; never probed here\n", ctl_member(device, "id"), ctl_member(device, "name"));
+        printf("%s %s imported; never probed here\n", ctl_cell(id, 40), ctl_cell(name, 28));
+        ctl_print_whole(id, 40);
+        ctl_print_whole(name, 28);
         return;
     }
-    printf("%-40s %-28s %-14s %s", ctl_member(device, "id"), ctl_member(device, "name"),
-           json_is_string(driver) ? ctl_text(driver) : ctl_member(environment, "driver_version"),
+    printf("%s %s %s %s", ctl_cell(id, 40), ctl_cell(name, 28),
+           ctl_cell(json_is_string(driver) ? driver : json_object_get(environment, "driver_version"), 14),
            ctl_member(counters, "status"));
     if (json_is_string(json_object_get(counters, "why")))
         printf(": %s", ctl_member(counters, "why"));
     if (json_is_true(json_object_get(device, "quarantined")))
         printf(" (quarantined)");
     puts("");
+    ctl_print_whole(id, 40);
+    ctl_print_whole(name, 28);
 }
 
 int ctl_devices(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err)

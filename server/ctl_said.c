@@ -49,7 +49,7 @@ static void print_prediction(const json_t *item)
     char text[32] = "-";
     if (json_is_number(ratio))
         snprintf(text, sizeof text, "%.4f", json_number_value(ratio));
-    printf("%-20s %-5s %-6s %-6s %10s  %s", ctl_member(item, "kernel"), ctl_member(item, "state"),
+    printf("%s %-5s %-6s %-6s %10s  %s", ctl_cell(json_object_get(item, "kernel"), 20), ctl_member(item, "state"),
            ctl_member(item, "said"), ctl_member(item, "found"), text,
            json_is_true(right)    ? "right"
            : json_is_false(right) ? "wrong"

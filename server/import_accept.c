@@ -79,6 +79,18 @@ static int check_all_times(const struct rl_run *run, const struct run_samples *s
     return 0;
 }
 
+/* Roofs that a run of another database lent are not those of a run of this one. */
+static int drop_lent(struct rl_run *run, struct rl_err *err)
+{
+    static const char note[] = "the roofs that another run had lent to this record were left out";
+    if (!run->lent.present)
+        return 0;
+    run->lent = (struct rl_lent){0};
+    return rl_strings_add(run->arena, &run->import.notes, note) == 0
+               ? 0
+               : rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory for an import.");
+}
+
 static int accept_run(const json_t *line, const struct import_expected *expected, struct run_samples *samples,
                       struct rl_run **ret, struct rl_err *err)
 {
@@ -88,6 +100,10 @@ static int accept_run(const json_t *line, const struct import_expected *expected
         return rl_fail(err, why.code == RL_E_NO_MEMORY ? RL_E_NO_MEMORY : RL_E_IMPORT_FAILED, why.field,
                        "The importing process sent a run that is not valid: %s", why.message);
     if (check_head(run, expected, err) != 0 || check_all_times(run, samples, err) != 0) {
+        rl_run_free(run);
+        return -1;
+    }
+    if (drop_lent(run, err) != 0) {
         rl_run_free(run);
         return -1;
     }

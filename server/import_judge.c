@@ -8,12 +8,16 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "record/derive.h"
 #include "record/record_json.h"
 #include "server/aside.h"
+#include "server/run_lend.h"
 
 struct import_judge {
     void (*done)(void *arg, const struct import_judged *judged);
     void *arg;
+    struct loop *loop;
+    struct store *store;
     struct aside *aside;
     /* the thread's until it is done */
     char *lines;
@@ -60,26 +64,47 @@ static int identify(struct import_judge *j, struct rl_err *err)
     return rc == 0 ? 0 : rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory for an import.");
 }
 
+/* What it was made of, before it is lent anything: the same files make the same run whoever could lend meanwhile. */
 static void judge(void *arg)
 {
     struct import_judge *j = arg;
     j->judged.rc = import_accept(j->lines, j->len, &j->expected, &j->run, &j->samples, &j->judged.err);
     if (j->judged.rc == 0)
         j->judged.rc = identify(j, &j->judged.err);
-    if (j->judged.rc == 0)
-        j->judged.rc = run_stored_make(j->run, &j->samples, &j->judged.stored, &j->judged.err);
     /* here, not by the loop: megabytes take milliseconds to give back */
     free(j->lines);
     j->lines = NULL;
 }
 
-static void on_judged(void *arg)
+static void make(void *arg)
+{
+    struct import_judge *j = arg;
+    if (j->run->lent.present)
+        rl_derive(j->run);
+    j->judged.rc = run_stored_make(j->run, &j->samples, &j->judged.stored, &j->judged.err);
+}
+
+static void on_made(void *arg)
 {
     struct import_judge *j = arg;
     j->done(j->arg, &j->judged);
 }
 
-int import_judge_start(struct loop *loop, char *lines, size_t len, const struct import_expected *expected,
+static void on_judged(void *arg)
+{
+    struct import_judge *j = arg;
+    aside_free(j->aside);
+    j->aside = NULL;
+    if (j->judged.rc == 0)
+        j->judged.rc = run_lend(j->store, j->run, &j->judged.err);
+    if (j->judged.rc == 0)
+        j->judged.rc = aside_start(j->loop, make, on_made, j, &j->aside, &j->judged.err);
+    if (j->judged.rc != 0)
+        j->done(j->arg, &j->judged);
+}
+
+int import_judge_start(struct loop *loop, struct store *store, char *lines, size_t len,
+                       const struct import_expected *expected,
                        void (*done)(void *arg, const struct import_judged *judged), void *arg,
                        struct import_judge **ret, struct rl_err *err)
 {
@@ -88,7 +113,7 @@ int import_judge_start(struct loop *loop, char *lines, size_t len, const struct 
         free(lines);
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory for an import.");
     }
-    *j = (struct import_judge){.done = done, .arg = arg, .lines = lines, .len = len};
+    *j = (struct import_judge){.done = done, .arg = arg, .loop = loop, .store = store, .lines = lines, .len = len};
     j->expected = (struct import_expected){j->files, expected->file_count, expected->now_ms};
     for (size_t i = 0; i < expected->file_count; i++) {
         snprintf(j->sha256[i], sizeof j->sha256[i], "%s", expected->files[i].sha256);

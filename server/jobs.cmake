@@ -8,6 +8,7 @@ add_library(rl_jobs STATIC
   ${CMAKE_CURRENT_LIST_DIR}/supervise.c
   ${CMAKE_CURRENT_LIST_DIR}/supervise_lines.c
   ${CMAKE_CURRENT_LIST_DIR}/run_accept.c
+  ${CMAKE_CURRENT_LIST_DIR}/run_lend.c
   ${CMAKE_CURRENT_LIST_DIR}/import_process.c
   ${CMAKE_CURRENT_LIST_DIR}/import_accept.c
   ${CMAKE_CURRENT_LIST_DIR}/aside.c

@@ -32,6 +32,7 @@ struct active {
     struct run_samples samples;
     struct rl_run *run;       /* accepted */
     char driver[64];          /* that the process saw; empty: unknown */
+    json_t *device_line;      /* the body of its device line; NULL: none yet */
     struct supervise_end end; /* once process is NULL */
     struct run_stored stored; /* made of run when the process is gone */
     char *transcript;         /* then too */

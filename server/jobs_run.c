@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "base/time.h"
+#include "record/derive.h"
 #include "record/record_json.h"
 #include "server/jobs_internal.h"
+#include "server/run_lend.h"
 
 void active_free(struct active *active)
 {
@@ -16,6 +18,7 @@ void active_free(struct active *active)
     run_stored_fini(&active->stored);
     run_samples_free(&active->samples);
     rl_run_free(active->run);
+    json_decref(active->device_line);
     free(active->transcript);
     free(active);
 }
@@ -35,7 +38,8 @@ struct active *active_find(struct jobs *jobs, int64_t id)
 
 static int take_result(struct active *active, const json_t *body, struct rl_err *err)
 {
-    struct run_expected expected = {.spec = &active->spec, .replayed = active->replayed};
+    struct run_expected expected = {
+        .spec = &active->spec, .replayed = active->replayed, .device_line = active->device_line};
     expected.now_ms = rl_moment_since(&active->began, &expected.clock_stepped);
     struct rl_run *run;
     if (run_accept(json_object_get(body, "run"), &expected, &active->samples, &run, err) != 0)
@@ -55,7 +59,9 @@ static int take_device(struct active *active, const json_t *body, struct rl_err 
                        "The measuring process measures another device than the job's.");
     const char *driver = json_string_value(json_object_get(json_object_get(body, "environment"), "driver_version"));
     snprintf(active->driver, sizeof active->driver, "%s", driver != NULL ? driver : "");
-    return 0;
+    json_decref(active->device_line);
+    active->device_line = json_deep_copy(body);
+    return active->device_line != NULL ? 0 : rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory for a device line.");
 }
 
 static void take_progress(struct active *active, const json_t *body)
@@ -126,6 +132,18 @@ static void keep_transcript(struct active *active)
     rl_buf_free(&text);
 }
 
+/* Roofs that were measured in other runs stand beside a run's own; one that cannot be lent any is stored without. */
+static void lend(struct active *active)
+{
+    struct rl_err err = {0};
+    if (run_lend(active->jobs->store, active->run, &err) != 0) {
+        active->run->lent = (struct rl_lent){0};
+        jobs_log("job %" PRId64 ": no roofs are lent to its run: %s", active->id, err.message);
+    }
+    if (active->run->lent.present)
+        rl_derive(active->run);
+}
+
 static void on_ended(void *arg, const struct supervise_end *end)
 {
     struct active *active = arg;
@@ -144,6 +162,8 @@ static void on_ended(void *arg, const struct supervise_end *end)
     if (end->complete && active->run == NULL) {
         rl_fail(&active->end.error, RL_E_MEASURE_PROTOCOL, "run", "The measuring process sent a result without a run.");
         active->end.complete = false;
+    } else if (end->complete) {
+        lend(active);
     }
     check_driver(active);
     active_save(active);

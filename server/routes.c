@@ -14,7 +14,8 @@ static const char *const run_list_params[] = {"device", "driver",   "cuda",    "
                                               "since",  "until",    "limit",   "cursor", NULL};
 static const char *const export_params[] = {"device",  "driver", "cuda",      "suite", "sizes", "source", "counters",
                                             "outcome", "label",  "withdrawn", "since", "until", NULL};
-static const char *const table_params[] = {"state", NULL};
+static const char *const run_params[] = {"roofs", NULL};
+static const char *const table_params[] = {"state", "roofs", NULL};
 static const char *const history_params[] = {"device", "source", "label", "since", "until", NULL};
 static const char *const trend_params[] = {"device", "kernel", "state", "metric",         "suite", "sizes", "source",
                                            "driver", "cuda",   "label", "method_version", "since", "until", NULL};
@@ -36,8 +37,8 @@ static const struct route table[] = {
      .del = jobs_route_cancel},
     {.path = "/api/v1/jobs/{id}/transcript", .allow = READS, .read = AUTH_READ, .get = jobs_route_transcript},
     {.path = "/api/v1/runs", .allow = READS, .params = run_list_params, .read = AUTH_READ, .get = runs_route_list},
-    {.path = "/api/v1/runs/{id}", .allow = READS, .read = AUTH_READ, .get = runs_route_get},
-    {.path = "/api/v1/runs/{id}.csv", .allow = READS, .read = AUTH_READ, .get = runs_route_csv},
+    {.path = "/api/v1/runs/{id}", .allow = READS, .params = run_params, .read = AUTH_READ, .get = runs_route_get},
+    {.path = "/api/v1/runs/{id}.csv", .allow = READS, .params = run_params, .read = AUTH_READ, .get = runs_route_csv},
     {.path = "/api/v1/runs/{id}/table",
      .allow = READS,
      .params = table_params,
@@ -135,7 +136,7 @@ bool route_allows(const struct route *route, enum http_method method)
 
 int route_check_params(const struct route *route, const struct http_request *request, struct rl_err *err)
 {
-    /* Only lists and tables have parameters; those of a list mean nothing to POST. */
+    /* Only lists and runs have parameters; those of a list mean nothing to POST. */
     bool reads = request->method == HTTP_GET || request->method == HTTP_HEAD;
     for (size_t i = 0; i < request->target.param_count; i++) {
         const char *name = request->target.params[i].name;

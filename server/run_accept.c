@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -127,6 +128,58 @@ static int check_times(const char *unit, enum rl_state state, const struct rl_ti
                    row->launches, rl_times_words(differs.made, made_words));
 }
 
+/* Flop and asked bytes follow from the kernel and its sizes: they are the catalogue's, whatever a process says. */
+static int check_work(const struct rl_run *run, size_t index, enum rl_sizes sizes, struct rl_err *err)
+{
+    const struct rl_row *row = &run->rows[index];
+    const struct rl_unit *unit = rl_unit_find(row->kernel);
+    const struct rl_count *l2 = &run->device.l2_bytes;
+    struct rl_dims dims;
+    char field[64];
+    if (sizes == RL_SCALED && l2->why != NULL)
+        return broken(err, "device.l2_bytes", "it is not known, and scaled sizes follow from it");
+    if (unit == NULL || unit->dims(sizes, l2->why == NULL ? (uint64_t)l2->value : 0, &dims) != 0)
+        return broken(err, "device.l2_bytes", "no sizes follow from it");
+    const struct {
+        const char *name;
+        const struct rl_count *said;
+        uint64_t right;
+    } members[] = {{"flop", &row->flop, unit->flop(&dims)}, {"ask_bytes", &row->ask_bytes, unit->ask_bytes(&dims)}};
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
+        if (members[i].said->why == NULL && (uint64_t)members[i].said->value == members[i].right)
+            continue;
+        snprintf(field, sizeof field, "kernels[%zu].%s", index, members[i].name);
+        if (members[i].said->why != NULL)
+            return broken(err, field, "it is not known, and the catalogue has it");
+        return rl_fail(err, RL_E_MEASURE_PROTOCOL, field,
+                       "The measuring process sent for %s the %s %" PRId64 ", which is %" PRIu64 " at %s sizes.",
+                       row->kernel, members[i].name, members[i].said->value, members[i].right, rl_sizes_name(sizes));
+    }
+    return 0;
+}
+
+/* The result against what the process said of device and driver before it measured. */
+static int check_device(const json_t *document, const struct run_expected *expected, struct rl_err *err)
+{
+    const json_t *said = expected->device_line, *device = json_object_get(said, "device"), *value;
+    const json_t *result = json_object_get(document, "device");
+    const char *name;
+    char field[96];
+    if (said == NULL)
+        return 0;
+    json_object_foreach((json_t *)(uintptr_t)device, name, value)
+    {
+        if (json_equal(value, json_object_get(result, name)))
+            continue;
+        snprintf(field, sizeof field, "device.%s", name);
+        return broken(err, field, "it is not that of its device line");
+    }
+    if (!json_equal(json_object_get(json_object_get(said, "environment"), "driver_version"),
+                    json_object_get(json_object_get(document, "environment"), "driver_version")))
+        return broken(err, "environment.driver_version", "it is not that of its device line");
+    return 0;
+}
+
 static int check_rows(const struct rl_run *run, const struct run_expected *expected, const struct run_samples *samples,
                       struct rl_err *err)
 {
@@ -138,6 +191,8 @@ static int check_rows(const struct rl_run *run, const struct run_expected *expec
         if (index >= rl_kernel_count || !expected->spec->kernel[index] || seen[index])
             return broken(err, "kernels", "a row was not asked for or comes twice");
         seen[index] = true;
+        if (check_work(run, i, expected->spec->sizes, err) != 0)
+            return -1;
         for (int state = 0; state < RL_STATE_COUNT; state++) {
             if (row->state[state].present != asked[state])
                 return broken(err, "kernels", "a row has not exactly the cache states asked for");
@@ -203,11 +258,13 @@ int run_accept(const json_t *document, const struct run_expected *expected, cons
         return rl_fail(err, why.code == RL_E_NO_MEMORY ? RL_E_NO_MEMORY : RL_E_MEASURE_PROTOCOL,
                        why.field[0] != '\0' ? why.field : NULL,
                        "The measuring process sent a run that is not valid: %s", why.message);
-    if (check_head(run, expected, err) != 0 || check_rows(run, expected, samples, err) != 0 ||
-        check_ceilings(run, samples, err) != 0 || check_outcome(run, err) != 0) {
+    if (check_head(run, expected, err) != 0 || check_device(document, expected, err) != 0 ||
+        check_rows(run, expected, samples, err) != 0 || check_ceilings(run, samples, err) != 0 ||
+        check_outcome(run, err) != 0) {
         rl_run_free(run);
         return -1;
     }
+    run->lent = (struct rl_lent){0}; /* the store's to give, never a process's */
     rl_derive(run);
     if (check_derived(run, err) != 0) {
         rl_run_free(run);

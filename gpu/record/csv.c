@@ -108,6 +108,7 @@ CELL(bound, add_nullable_text(out, l->s->bound))
 CELL(advice_code, add_nullable_text(out, l->s->advice_code))
 CELL(flags, add_words(out, &l->s->flags))
 CELL(reasons, add_words(out, &l->s->reasons))
+CELL(lent_by, add_text(out, l->run->lent.present ? l->run->lent.run : ""))
 
 #define ENTRY(name) {#name, cell_##name},
 #define REAL_ENTRY(name, value) ENTRY(name)
@@ -118,7 +119,7 @@ static const struct {
     ENTRY(source) ENTRY(recorded_at) ENTRY(outcome) ENTRY(date) ENTRY(device) ENTRY(device_name) ENTRY(driver_version)
     ENTRY(cuda_runtime_version) ENTRY(suite) ENTRY(sizes) ENTRY(kernel) ENTRY(title) ENTRY(state) ENTRY(flop) ENTRY(ask_bytes)
     REALS(REAL_ENTRY)
-    ENTRY(samples) ENTRY(launches_per_sample) ENTRY(stop) ENTRY(bound) ENTRY(advice_code) ENTRY(flags) ENTRY(reasons)
+    ENTRY(samples) ENTRY(launches_per_sample) ENTRY(stop) ENTRY(bound) ENTRY(advice_code) ENTRY(flags) ENTRY(reasons) ENTRY(lent_by)
 };
 /* clang-format on */
 

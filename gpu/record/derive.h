@@ -97,6 +97,16 @@ struct rl_real rl_flop_used(const struct rl_run *run, const struct rl_row *row);
 /* Imports: given and counted flop are more than RL_FLOP_APART apart. (A measured run has a check for it.) */
 bool rl_flop_disagrees(const struct rl_run *run, const struct rl_row *row);
 
+/* Gives run those of the roofs in from (which may be of another arena) that it has none of the kind of: DRAM's of a
+ * state that it has rows in, L2's, L1's, each precision's. What it was lent before is dropped; nothing that it needs
+ * leaves it without. To be derived again. 0, or -1 when memory ran out. */
+int rl_lend(struct rl_run *run, const struct rl_lent *from);
+/* The value of the ceiling of this name and state that the run's rows are shown under: its own, or in an import the one
+ * lent to it; unknown with why_absent. */
+struct rl_real rl_roof(const struct rl_run *run, const char *name, enum rl_state state, const char *why_absent);
+/* Whether it has no copy roof of a state that it has rows in, or no FMA roof. */
+bool rl_lacks_roofs(const struct rl_run *run);
+
 /* How far a warm row's DRAM bytes per launch at N and 4 N launches are apart, relative to the larger: at most
  * RL_STEADY_RATIO is steady. 0 within the counter's floor (RL_FLOOR_FACTOR x floor, per launch), and where the
  * difference is below RL_STEADY_ASK of the asked bytes. NaN when either count is unknown. */

@@ -321,3 +321,62 @@ const char *derive_above_roof(const struct derive_view *v)
     }
     return NULL;
 }
+
+/* ---- lending ---- */
+
+static bool has_rows(const struct rl_run *run, enum rl_state state)
+{
+    for (size_t i = 0; i < run->row_count; i++)
+        if (run->rows[i].state[state].present || (state == RL_WARM && run->rows[i].state[RL_MIXED].present))
+            return true;
+    return false;
+}
+
+/* Whether the run has rows for a roof of this name and state, and none of its kind. */
+static bool lacks(const struct rl_run *run, const char *name, enum rl_state state)
+{
+    if (strncmp(name, "dram_", 5) == 0)
+        return has_rows(run, state) && !rl_is_known(own_value(run, "dram_copy", state, "none"));
+    return run->row_count > 0 && !rl_is_known(own_value(run, name, RL_WARM, "none")) &&
+           !rl_is_known(own_value(run, name, RL_COLD, "none"));
+}
+
+bool rl_lacks_roofs(const struct rl_run *run)
+{
+    return lacks(run, "dram_copy", RL_WARM) || lacks(run, "dram_copy", RL_COLD) || lacks(run, "fp32_fma", RL_WARM);
+}
+
+struct rl_real rl_roof(const struct rl_run *run, const char *name, enum rl_state state, const char *why_absent)
+{
+    return derive_ceiling_value(run, name, state, run->source == RL_IMPORTED, why_absent);
+}
+
+int rl_lend(struct rl_run *run, const struct rl_lent *from)
+{
+    struct rl_lent lent = *from;
+    run->lent = (struct rl_lent){0};
+    lent.ceiling_count = 0;
+    if (!from->present || from->ceiling_count == 0)
+        return 0;
+    lent.ceilings = rl_arena_array(run->arena, from->ceiling_count, sizeof *lent.ceilings);
+    for (size_t i = 0; lent.ceilings != NULL && i < from->ceiling_count; i++) {
+        struct rl_lent_ceiling one = from->ceilings[i];
+        if (!lacks(run, one.name, one.state))
+            continue;
+        one.name = rl_arena_strdup(run->arena, one.name);
+        one.unit = rl_arena_strdup(run->arena, one.unit);
+        if (one.name == NULL || one.unit == NULL)
+            return -1;
+        lent.ceilings[lent.ceiling_count++] = one;
+    }
+    lent.run = rl_arena_strdup(run->arena, from->run);
+    lent.device_by = rl_arena_strdup(run->arena, from->device_by);
+    lent.sentence = rl_arena_strdup(run->arena, from->sentence);
+    lent.driver = from->driver.why == NULL ? rl_text_copy(run->arena, from->driver.value)
+                                           : (struct rl_text){NULL, rl_why_copy(run->arena, from->driver.why)};
+    if (lent.ceilings == NULL || lent.run == NULL || lent.device_by == NULL || lent.sentence == NULL)
+        return -1;
+    if (lent.ceiling_count > 0)
+        run->lent = lent;
+    return 0;
+}

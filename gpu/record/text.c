@@ -1,10 +1,12 @@
 /* The table for people. */
 #include "record/text.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/num.h"
 #include "base/time.h"
+#include "base/width.h"
 #include "record/derive.h"
 
 #define MICRO 1e-6
@@ -22,7 +24,8 @@ static const struct {
     [COL_DRAM] = {"DRAM MB", 8, 1, MEGA}, [PER_ASK] = {"DRAM/ask", 8, 4, 1},     [CEIL] = {"%ceil", 6, 1, 1},
     [TIME] = {"time us", 10, 2, MICRO},   [ASK_RATE] = {"ask GB/s", 9, 1, GIGA}, [FLOP_RATE] = {"GFLOP/s", 9, 1, GIGA},
 };
-#define NAME_WIDTH 22
+#define NAME_WIDTH     22
+#define NAME_WIDTH_MAX 40 /* longer names are cut in the middle and stand whole below the table */
 
 /* Whether any row has bytes of any level: without, the table is one of times. */
 static bool is_counted(const struct rl_run *run, enum rl_state state)
@@ -99,11 +102,20 @@ static const char *or_dash(struct rl_text text)
     return text.why == NULL && text.value != NULL ? text.value : "-";
 }
 
+/* Little is not none: what would be printed as zeros is below the last digit. */
 static const char *number(char text[400], struct rl_real real, double unit, int decimals)
 {
     if (!rl_is_known(real) || rl_format_fixed(text, 400, real.value / unit, decimals) < 0)
         return "-";
-    return text;
+    if (real.value == 0)
+        return "0";
+    if (text[strspn(text, "-0.")] != '\0')
+        return text;
+    double last = 1;
+    for (int i = 0; i < decimals; i++)
+        last /= 10;
+    text[0] = '<';
+    return rl_format_fixed(text + 1, 399, last, decimals) < 0 ? "-" : text;
 }
 
 /* Names come from documents: nothing in them may move a terminal's cursor or fake a line. */
@@ -126,6 +138,9 @@ static void write_source(const struct rl_run *run, struct rl_buf *out)
     } else {
         rl_buf_puts(out, "measured\n");
     }
+    if (rl_strings_has(&run->flags, "shared"))
+        rl_buf_printf(out, "SHARED: something else was on the GPU, or could not be kept off it%s\n",
+                      run->outcome == RL_OK ? "" : ": the likely reason of what follows");
     if (run->outcome == RL_OK)
         return;
     rl_buf_printf(out, "%s: ", run->outcome == RL_REFUSED ? "REFUSED, no roofline" : "PARTIAL");
@@ -138,8 +153,7 @@ static void write_source(const struct rl_run *run, struct rl_buf *out)
 
 static struct rl_real ceiling(const struct rl_run *run, const char *name, enum rl_state state)
 {
-    const struct rl_ceiling *found = rl_run_ceiling(run, name, state == RL_MIXED ? RL_WARM : state);
-    return found != NULL ? found->value : rl_unknown("the run has no such ceiling");
+    return rl_roof(run, name, state == RL_MIXED ? RL_WARM : state, "the run has no such ceiling");
 }
 
 /* Of the two ceilings in the same line: a cold table's is not the run's, which is of the warm pair. */
@@ -198,35 +212,77 @@ static void write_head(const struct rl_run *run, enum rl_state state, struct rl_
     rl_buf_printf(out, "copy ceiling %s GB/s, FMA ceiling %s GFLOP/s, ridge point %s FLOP/byte\n\n",
                   number(copy, copy_value, GIGA, 1), number(fma, fma_value, GIGA, 1),
                   number(point, ridge(run, state), 1, 2));
+    if (run->lent.present && run->source == RL_IMPORTED) {
+        out->len--; /* the blank line is below it */
+        add_clean(out, run->lent.sentence);
+        rl_buf_puts(out, "\n\n");
+    }
 }
 
-/* Width in characters: padding counts code points, not bytes. */
-static void add_padded(struct rl_buf *out, const char *text, int width)
+/* As add_clean; the caller frees. NULL when memory ran out. */
+static char *clean_copy(const struct rl_buf *out, const char *text)
 {
-    int seen = 0;
-    for (const char *c = text; *c != '\0'; c++)
-        seen += ((unsigned char)*c & 0xC0) != 0x80;
-    add_clean(out, text);
-    rl_buf_printf(out, "%*s", seen < width ? width - seen : 0, "");
+    struct rl_buf clean;
+    rl_buf_init(&clean, out->max);
+    rl_buf_puts(&clean, "");
+    add_clean(&clean, text);
+    return rl_buf_take(&clean);
+}
+
+/* Pads to the column, or cuts. */
+static void add_name(struct rl_buf *out, const char *name, int width)
+{
+    char text[4 * NAME_WIDTH_MAX + 64];
+    char *clean = clean_copy(out, name);
+    if (clean != NULL)
+        rl_text_fit(text, sizeof text, clean, width);
+    rl_buf_puts(out, clean != NULL ? text : "?");
+    out->failed = out->failed || clean == NULL;
+    free(clean);
+}
+
+/* Of the table's column of names: as wide as the widest name of its rows, within limits. */
+static int name_width(const struct rl_run *run, enum rl_state state)
+{
+    int width = NAME_WIDTH;
+    for (size_t i = 0; i < run->row_count; i++) {
+        int own = run->rows[i].state[state].present ? rl_text_width(run->rows[i].title) : 0;
+        width = own > width ? own : width;
+    }
+    return width < NAME_WIDTH_MAX ? width : NAME_WIDTH_MAX;
+}
+
+/* The names that the table has only in part, as it has them and whole. */
+static void write_cut_names(const struct rl_run *run, enum rl_state state, struct rl_buf *out)
+{
+    for (size_t i = 0; i < run->row_count; i++) {
+        if (!run->rows[i].state[state].present || rl_text_width(run->rows[i].title) <= NAME_WIDTH_MAX)
+            continue;
+        add_name(out, run->rows[i].title, NAME_WIDTH_MAX);
+        rl_buf_puts(out, " is ");
+        add_clean(out, run->rows[i].title);
+        rl_buf_puts(out, "\n");
+    }
 }
 
 static void write_rows(const struct rl_run *run, enum rl_state state, struct rl_buf *out)
 {
-    static const char rule[] = "----------------------";
+    static const char rule[] = "----------------------------------------";
     bool counted = is_counted(run, state);
+    int width = name_width(run, state);
     enum column end = end_column(counted);
     char text[400];
-    add_padded(out, "kernel", NAME_WIDTH);
+    add_name(out, "kernel", width);
     for (enum column c = ASK; c < end; c = next_column(counted, c))
         rl_buf_printf(out, " %*s", columns[c].width, columns[c].title);
-    rl_buf_printf(out, "\n%.*s", NAME_WIDTH, rule);
+    rl_buf_printf(out, "\n%.*s", width, rule);
     for (enum column c = ASK; c < end; c = next_column(counted, c))
         rl_buf_printf(out, " %.*s", columns[c].width, rule);
     rl_buf_puts(out, "\n");
     for (size_t i = 0; i < run->row_count; i++) {
         if (!run->rows[i].state[state].present)
             continue;
-        add_padded(out, run->rows[i].title, NAME_WIDTH);
+        add_name(out, run->rows[i].title, width);
         for (enum column c = ASK; c < end; c = next_column(counted, c))
             rl_buf_printf(out, " %*s", columns[c].width,
                           number(text, cell(run, &run->rows[i], state, c), columns[c].unit, columns[c].decimals));
@@ -383,6 +439,23 @@ static void write_import(const struct rl_run *run, struct rl_buf *out)
     }
 }
 
+static void write_explained(const struct rl_run *run, enum rl_state state, struct rl_buf *out)
+{
+    for (size_t i = 0; i < run->row_count; i++) {
+        const struct rl_explained *explained = &run->rows[i].state[state].explained;
+        const struct rl_text said[] = {explained->dram_per_ask, explained->flop, explained->roof};
+        for (size_t k = 0; explained->present && k < sizeof said / sizeof said[0]; k++) {
+            if (said[k].why != NULL)
+                continue;
+            rl_buf_puts(out, "note: ");
+            add_clean(out, run->rows[i].title);
+            rl_buf_puts(out, ": ");
+            add_clean(out, said[k].value);
+            rl_buf_puts(out, "\n");
+        }
+    }
+}
+
 static bool has_state(const struct rl_run *run, enum rl_state state)
 {
     for (size_t i = 0; i < run->row_count; i++)
@@ -422,8 +495,10 @@ static void write_notes(const struct rl_run *run, enum rl_state state, struct rl
         rl_buf_puts(out,
                     "cold: DRAM MB and DRAM/ask are settled bytes, what the launch owed DRAM with the lines it left "
                     "dirty; %ceil is of what moved while it ran\n");
+    write_cut_names(run, state, out);
     if (run->import.present)
         write_import(run, out);
+    write_explained(run, state, out);
     write_reasons(run, state, out);
     add_words(out, "run", &run->flags);
     for (size_t i = 0; i < run->row_count; i++) {

@@ -20,8 +20,11 @@ export function statesOf(run) {
 /** What the run calls a kernel; the id where it has no row of it. */
 export const kernelTitle = (run, id) => run.kernels.find((row) => row.kernel === id)?.title ?? id;
 
+/** A ceiling of the run; in an import the one that another run lent it where it has none of its own. */
 export function ceiling(run, name, state) {
-  return run.ceilings.find((c) => c.name === name && c.state === state) ?? null;
+  const own = run.ceilings.find((c) => c.name === name && c.state === state) ?? null;
+  const lent = run.source === "imported" && !isPositive(own?.value) ? (run.lent?.ceilings ?? []).find((c) => c.name === name && c.state === state) : null;
+  return lent ? {...lent, lent: true, flags: []} : own;
 }
 
 /** The state whose ceilings hold: bytes of cold launches with times of warm ones (imports) are told over the warm ceilings. */
@@ -67,8 +70,8 @@ export function place(run, state, level = "dram") {
     const made = {number: index + 1, kernel: row.kernel, title: row.title, row, of: row[state] ?? null, measured: null, asked: null, rate: null, where: "none", why: null};
     if (!made.of) return {...made, why: `not measured ${state}`};
     if (isWrong(run, row.kernel)) return {...made, why: "its result is wrong, so its figures are evidence and no point"};
-    if (row.flop === null) return {...made, why: row.why?.flop ?? "its flop are not known"};
-    if (row.flop === 0) return {...made, why: `no floating-point work, so no intensity${made.of.percent_of_roof === null ? "" : "; the percentage is of the roof for bytes"}`};
+    if (row.flop === null && !row.flags.includes("flop_from_counters")) return {...made, why: row.why?.flop ?? "its flop are not known"};
+    if (row.flop === 0 || made.of.flop_per_s === 0) return {...made, why: `no floating-point work, so no intensity${made.of.percent_of_roof === null ? "" : "; the percentage is of the roof for bytes"}`};
     const {intensity, flop_per_s: rate} = made.of;
     if (!isPositive(rate)) return {...made, why: made.of.why?.flop_per_s ?? "its rate is not known"};
     made.rate = rate;

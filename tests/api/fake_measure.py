@@ -15,11 +15,23 @@ TIME_S = 1e-3  # of every launch, and the driver: tests that need others import 
 DRIVER = "580.1"
 OUTCOME, FLAGS = "ok", []  # of the run
 TELEMETRY = 0  # readings: what makes a run long
-UNITS = {  # kernel: flop, asked bytes
-    "vector_add": (1, 3), "vector_add_stride32": (1, 3), "transpose_naive": (0, 2), "transpose_tiled": (0, 2),
-    "matmul_naive": (2, 8), "matmul_tiled16": (2, 1), "block_reduction": (1, 1), "stencil_global": (6, 6),
-    "stencil_tiled": (6, 2), "polynomial256": (512, 2)}
 N = 1 << 24
+SCALED = 4 * N  # floats of a vector at scaled sizes, for this L2
+
+
+def work(kernel, sizes):
+    """flop and asked bytes, as the catalogue has them"""
+    n, edge, matrix, stencil = (N, 4096, 512, 2048) if sizes == "course" else (SCALED, 8192, 2048, 8192)
+    inner = (stencil - 2) ** 2
+    staged = (stencil // 32 * 34 - 2) * (stencil // 8 * 10 - 2)
+    blocks = 65536 if sizes == "course" else 2 * SCALED // 256
+    return {
+        "vector_add": (n, 12 * n), "vector_add_stride32": (n, 12 * n), "transpose_naive": (0, 8 * edge ** 2), "transpose_tiled": (0, 8 * edge ** 2),
+        "matmul_naive": (2 * matrix ** 3, 4 * (2 * matrix ** 3 + matrix ** 2)), "matmul_tiled16": (2 * matrix ** 3, 4 * (2 * matrix ** 3 // 16 + matrix ** 2)),
+        "block_reduction": (255 * blocks, 4 * 257 * blocks), "stencil_global": (7 * inner, 24 * inner), "stencil_tiled": (7 * inner, 4 * (staged + inner)),
+        "polynomial256": (513 * n, 8 * n)}[kernel]
+
+
 NOT_HERE = "not in this test"
 
 
@@ -78,12 +90,12 @@ def run(request, started):
     counted = request["counters"] and request["kernels"][0] != "block_reduction"
     kernels = []
     for kernel in request["kernels"]:
-        flop, ask = UNITS[kernel]
-        row = dict(kernel=kernel, title=kernel.replace("_", " "), flop=flop * N, flop_counted=float(flop * N), ask_bytes=4 * ask * N,
+        flop, ask = work(kernel, request["sizes"])
+        row = dict(kernel=kernel, title=kernel.replace("_", " "), flop=flop, flop_counted=float(flop), ask_bytes=ask,
                    launch=dict(grid=[65536, 1, 1], block=[256, 1, 1], shared_bytes=0, registers=16, local_bytes=0, max_blocks_per_sm=8,
                                shape="n 16777216"), flags=[])
         for cache in request["cache"]:
-            row[cache] = state(cache, 4 * ask * N, counted)
+            row[cache] = state(cache, ask, counted)
         kernels.append(row)
     ceilings = [ceiling("dram_copy", "byte_per_s", cache, 4 * 10**9) for cache in request["cache"]]
     ceilings.append(ceiling("fp32_fma", "flop_per_s", "warm", 6 * 10**10))

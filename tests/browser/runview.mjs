@@ -107,6 +107,24 @@ async function threeRuns(browser, daemon, ids) {
   });
 }
 
+async function lentRoofs(browser, daemon, ids, document) {
+  await test("an import of a measured device is shown under that device's newest roofs, and says whose they are", async () => {
+    const timings = `${JSON.stringify({kernel: "own", ms: 0.1, flop: 5e8, ask_bytes: 24e7})}\n`;
+    const csv = ["ID,Kernel Name,Block Size,Grid Size,Device,Metric Name,Metric Unit,Metric Value",
+      ...["dram__bytes_read.sum", "dram__bytes_write.sum"].map((name) => `"0","own(float *)","(256, 1, 1)","(64, 1, 1)","0","${name}","byte","120000000"`), ""].join("\n");
+    const run = await importForm(daemon, {timings, ncu: csv, device: document.device.id, date: "2026-09-05", times: "cold"});
+    assert.equal(run.lent.device_by, "uuid");
+    const {page, done} = await open(browser);
+    await show(page, `${daemon.url}/#run=${run.id}`);
+    assert.ok((await page.locator("#notices").innerText()).includes(run.lent.sentence));
+    assert.match(await page.locator("#run").innerText(), new RegExp(`lent by run ${run.lent.run}`));
+    assert.equal(await page.locator(".point").count(), 1);
+    await page.locator(".point").first().focus();
+    assert.match(await page.locator("#run").innerText(), new RegExp(`${run.kernels[0].cold.percent_of_roof.toFixed(1)}`));
+    await done();
+  });
+}
+
 async function overlay(browser, daemon, ids) {
   await test("a run is laid over: hollow points at its own figures, its own roof, both in the detail, and the address brings it back", async () => {
     const over = (await daemon.ask("GET", `/api/v1/runs/${ids.other}`)).json;
@@ -479,6 +497,7 @@ export async function runViewTests() {
   try {
     await levels(browser, daemon, ids, document);
     await threeRuns(browser, daemon, ids);
+    await lentRoofs(browser, daemon, ids, document);
     await overlay(browser, daemon, ids);
     await choosing(browser, daemon, ids, document);
     await takingAway(browser, daemon, ids);

@@ -103,6 +103,72 @@ static void the_good_one_is_accepted(void **state)
     is_accepted(*state);
 }
 
+/* Whatever a process says, flop and asked bytes follow from the kernel and its sizes. */
+static void work_is_the_catalogues(void **state)
+{
+    struct bench *bench = *state;
+    struct rl_row *row = &bench->run->rows[0];
+    struct rl_count flop = row->flop, ask = row->ask_bytes;
+    row->flop = sample_count(1);
+    is_refused(bench, "the flop 1, which is 16777216 at course sizes");
+    row->flop = (struct rl_count){0, "not counted"};
+    is_refused(bench, "kernels[0].flop: it is not known");
+    row->flop = flop;
+    row->ask_bytes = sample_count(1);
+    is_refused(bench, "the ask_bytes 1, which is 201326592 at course sizes");
+    row->ask_bytes = ask;
+    is_accepted(bench);
+    bench->spec.sizes = RL_SCALED; /* 2^26 floats: 8 times an L2 of 60 MiB is less */
+    bench->run->sizes = "scaled";
+    is_refused(bench, "the flop 16777216, which is 67108864 at scaled sizes");
+    row->flop = sample_count(67108864);
+    row->ask_bytes = sample_count(805306368);
+    is_accepted(bench);
+    bench->run->device.l2_bytes = (struct rl_count){0, "the driver does not say"};
+    is_refused(bench, "device.l2_bytes: it is not known");
+}
+
+static void device_and_driver_are_those_of_the_device_line(void **state)
+{
+    struct bench *bench = *state;
+    json_t *line = json_pack("{s:o, s:o}", "device", rl_device_to_json(&bench->run->device), "environment",
+                             rl_environment_to_json(&bench->run->environment));
+    bench->expected.device_line = line;
+    is_accepted(bench);
+    struct rl_text driver = bench->run->environment.driver_version;
+    bench->run->environment.driver_version = sample_text("999.99");
+    is_refused(bench, "environment.driver_version: it is not that of its device line");
+    bench->run->environment.driver_version = driver;
+    const char *name = bench->run->device.name;
+    bench->run->device.name = "Another GPU";
+    is_refused(bench, "device.name: it is not that of its device line");
+    bench->run->device.name = name;
+    bench->run->device.sm_count = sample_count(1);
+    is_refused(bench, "device.sm_count: it is not that of its device line");
+    bench->expected.device_line = NULL;
+    is_accepted(bench);
+    json_decref(line);
+}
+
+static void lent_roofs_are_the_stores(void **state)
+{
+    struct bench *bench = *state;
+    struct rl_run *run = NULL;
+    struct rl_lent_ceiling ceiling = {"l2_read", RL_WARM, rl_known(1), "byte_per_s"};
+    bench->run->lent = (struct rl_lent){.present = true,
+                                        .run = "1",
+                                        .date_ms = 1764500000000,
+                                        .driver = sample_text("1"),
+                                        .device_by = "uuid",
+                                        .sentence = "made up",
+                                        .ceilings = &ceiling,
+                                        .ceiling_count = 1};
+    assert_int_equal(accept_document(bench, rl_run_to_json(bench->run), &run, NULL), 0);
+    assert_false(run->lent.present);
+    assert_false(run->rows[0].state[RL_WARM].levels.present);
+    rl_run_free(run);
+}
+
 static void derived_values_are_made_again(void **state)
 {
     struct bench *bench = *state;
@@ -342,6 +408,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(the_good_one_is_accepted),
+        CASE(work_is_the_catalogues),
+        CASE(device_and_driver_are_those_of_the_device_line),
+        CASE(lent_roofs_are_the_stores),
         CASE(derived_values_are_made_again),
         CASE(another_device_suite_or_size_is_refused),
         CASE(the_source_is_the_backends),

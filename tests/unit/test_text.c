@@ -50,6 +50,70 @@ static void published_table(void **state)
     rl_run_free(run);
 }
 
+/* Names of any length and width keep the columns; one that was cut stands whole below. */
+static void columns_hold_long_and_wide_names(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *title, *line, *below;
+    } cases[] = {
+        {"rms_norm_kernel_of_29_columns", "\nrms_norm_kernel_of_29_columns    201.3 ", NULL},
+        {"ns::Tile<64, 64, 32, float>::operator()(float const *, int)",
+         "\nns::Tile<64, 64, 32\u2026(float const *, int)    201.3 ",
+         "\nns::Tile<64, 64, 32\u2026(float const *, int) is ns::Tile<64, 64, 32, float>::operator()(float const *, "
+         "int)\n"},
+        {"\u884c\u5217\u7a4d", "\n\u884c\u5217\u7a4d                    201.3 ", NULL}, /* three of two columns each */
+        {"e\u0301", "\ne\u0301                         201.3 ", NULL}, /* a letter and its accent: one column */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct rl_run *run = sample_run_small();
+        run->rows[0].title = cases[i].title;
+        char *text = table(run, RL_WARM);
+        assert_has(text, cases[i].line);
+        if (cases[i].below != NULL)
+            assert_has(text, cases[i].below);
+        else
+            assert_null(strstr(text, " is "));
+        free(text);
+        rl_run_free(run);
+    }
+}
+
+static void little_is_not_none(void **state)
+{
+    (void)state;
+    struct rl_run *run = sample_run_small();
+    struct rl_bytes *bytes = &run->rows[0].state[RL_WARM].bytes;
+    bytes->l1 = rl_known(49999);
+    bytes->l2 = rl_known(0);
+    bytes->dram_read = rl_known(50001);
+    bytes->dram_write = rl_known(0);
+    rl_derive(run);
+    char *text = table(run, RL_WARM);
+    assert_has(text, "\nvector add                201.3     <0.1        0      0.1   0.0002   <0.1\n");
+    free(text);
+    rl_run_free(run);
+}
+
+/* What was beside the run is said before what failed because of it. */
+static void another_process_comes_first(void **state)
+{
+    (void)state;
+    struct rl_run *run = sample_run_small();
+    MUST(rl_strings_add(run->arena, &run->flags, "shared") == 0);
+    char *text = table(run, RL_WARM);
+    assert_has(text, "measured\nSHARED: something else was on the GPU, or could not be kept off it\ndevice ");
+    free(text);
+    run->outcome = RL_REFUSED;
+    MUST(rl_strings_add(run->arena, &run->outcome_reasons, "polynomial_not_shortened failed") == 0);
+    text = table(run, RL_WARM);
+    assert_has(
+        text, "measured\nSHARED: something else was on the GPU, or could not be kept off it: the likely reason of what "
+              "follows\nREFUSED, no roofline: polynomial_not_shortened failed\n");
+    free(text);
+    rl_run_free(run);
+}
+
 static void first_line_tells_the_source(void **state)
 {
     (void)state;
@@ -262,6 +326,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(published_table),
+        cmocka_unit_test(columns_hold_long_and_wide_names),
+        cmocka_unit_test(little_is_not_none),
+        cmocka_unit_test(another_process_comes_first),
         cmocka_unit_test(first_line_tells_the_source),
         cmocka_unit_test(cold_table_is_of_settled_bytes),
         cmocka_unit_test(unknown_cells_have_their_reasons_below),

@@ -35,6 +35,9 @@ function meter(percent) {
   return svgElement("svg", {class: "meter", width: "100%", height: 8, "aria-hidden": "true"}, svgElement("rect", {class: "whole", width: "100%", height: "100%"}), svgElement("rect", {class: "part", width: share(percent), height: "100%"}), roof);
 }
 
+/** Sentences on what the figures do not say by themselves. */
+const explainedOf = ({explained}) => [explained?.dram_per_ask, explained?.flop, explained?.roof].filter(Boolean).map((text) => element("p", {class: "hint"}, text));
+
 /** What to do next in three words, and the sentence of the API. */
 const nextOf = (of) => (of.advice === null
   ? [element("p", {class: "advice", dir: "auto"}, of.why?.advice ? sentence(of.why.advice) : "")]
@@ -57,7 +60,7 @@ export function detail(p, q, second, first, onward) {
   const over = second ? beside(q, p, second.run, first) : [];
   if (!p) return [head, ...over];
   if (!p.of) return [head, element("p", {class: "reason"}, p.why), ...over];
-  return [head, meter(p.of.percent_of_roof), definitions(facts(p), {}), ...nextOf(p.of), ...flagWords(p), ...onward(p), ...over].filter(Boolean);
+  return [head, meter(p.of.percent_of_roof), definitions(facts(p), {}), ...nextOf(p.of), ...explainedOf(p.of), ...flagWords(p), ...onward(p), ...over].filter(Boolean);
 }
 
 const shape = (name, attributes) => svgElement(name, attributes);

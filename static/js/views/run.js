@@ -54,6 +54,12 @@ async function secondOf(id, run, shell) {
   }
 }
 
+/** An import that was stored without a roof of any kind, as it looks under those that another run would lend it now; itself where none would. */
+async function underRoofs(run, shell) {
+  if (run.source !== "imported" || run.lent || run.ceilings.some(({value}) => value !== null)) return run;
+  return api.get(`/api/v1/runs/${encodeURIComponent(run.id)}?roofs=newest`, shell);
+}
+
 function skeleton(run, parts) {
   const withdrawn = withdrawal(run, parts.shell);
   return [
@@ -94,7 +100,7 @@ export async function show(root, params, shell) {
     waiting(root, shell);
     return null;
   }
-  const run = await api.run(id, shell);
+  const run = await underRoofs(await api.run(id, shell), shell);
   const view = {run, ...wanted(params, run)};
   const first = await secondOf(view.over, run, shell);
   if (!first.second && !first.failed) view.over = null;
