@@ -271,8 +271,8 @@ int jobs_new(const struct jobs_config *config, struct store *store, struct loop 
 
 void jobs_check_stopped(struct jobs *jobs)
 {
-    if (!jobs->stopping || jobs->told || jobs->probe != NULL || jobs_any_busy(jobs))
-        return;
+    if (!jobs->stopping || jobs->told || jobs->probe != NULL || jobs->unsaved != NULL || jobs_any_busy(jobs))
+        return; /* of those that wait to be stored each has its last try first */
     jobs->told = true;
     struct rl_err err = {0};
     int64_t interrupted = 0, requeued = 0;

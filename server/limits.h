@@ -28,9 +28,9 @@
 #define LIMIT_OPEN_JOBS_PER_PRINCIPAL 32
 #define LIMIT_DEVICES                 64u   /* that a probe may tell of; more break the protocol */
 #define LIMIT_PROBE_EVERY_MS          60000 /* between probes; a driver change does not wait */
-#define LIMIT_STORE_TRY_MS            500 /* to the second try to store a job's end; then twice as long each time */
-#define LIMIT_STORE_AGAIN_MS          5000 /* at most; and between attempts to start a job */
-#define LIMIT_STORE_WATCH_MS          1000 /* between looks whether the database's files are in place */
+#define LIMIT_STORE_TRY_MS            500   /* to the second try to store a job's end; then twice as long each time */
+#define LIMIT_STORE_AGAIN_MS          5000  /* at most; and between attempts to start a job */
+#define LIMIT_STORE_WATCH_MS          1000  /* between looks whether the database's files are in place */
 #define LIMIT_SPOOL_RUNS              64u /* measured runs on disk that the store could not take; more wait in memory */
 #define LIMIT_SPOOL_BYTES             (INT64_C(64) * 1024 * 1024)
 #define LIMIT_PAGE_ROWS               200 /* limit= of a list; default 50 */

@@ -222,6 +222,8 @@ def main():
         except (Failure, OSError) as failure:
             failed += 1
             print(f"{name}: FAILED: {failure}", file=sys.stderr, flush=True)
+            if site.daemon is not None and site.daemon.poll() is None:
+                site.kill_daemon()
         if site.daemon is not None and site.daemon.poll() is not None:
             site.daemon = None
 

@@ -254,7 +254,26 @@ static void a_run_that_cannot_be_kept_on_disk_waits_in_memory_and_shows_red(void
     next_job_is_right(bench);
 }
 
-/* Of two runs, one is in the spool alone when the daemon comes back, as after a kill between the two. */
+static void stopping_gives_a_run_that_waits_its_last_try(void **state)
+{
+    struct bench *bench = *state;
+    start_ready(bench, DATA "/base.jsonl");
+    signal(SIGXFSZ, SIG_IGN);
+    int64_t id = post(bench, VERIFY), next = post(bench, VERIFY);
+    bench->id = id;
+    until(bench, runs, "it runs");
+    limit_files(4096);
+    until(bench, waits_in_memory, "it waits to be stored");
+    limit_files(RLIM_INFINITY);
+    jobs_shutdown(bench->jobs, on_stopped, bench);
+    until(bench, has_stopped, "stopped");
+    assert_true(has_ended(bench));
+    assert_string_equal(bench->state, "done");
+    bench->id = next;
+    assert_false(has_ended(bench));
+}
+
+/* As after a kill: the run is in the spool alone when the daemon comes back. */
 static void a_run_in_the_spool_is_stored_once_after_a_restart(void **state)
 {
     struct bench *bench = *state;
@@ -328,6 +347,7 @@ int main(void)
         CASE(devices_measure_side_by_side_and_each_one_at_a_time),
         CASE(a_new_driver_is_seen_by_the_next_job_and_probed_for_at_once),
         CASE(a_run_that_cannot_be_kept_on_disk_waits_in_memory_and_shows_red),
+        CASE(stopping_gives_a_run_that_waits_its_last_try),
         CASE(a_run_in_the_spool_is_stored_once_after_a_restart),
         CASE(a_damaged_file_in_the_spool_is_set_aside),
     };
