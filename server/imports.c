@@ -486,8 +486,8 @@ static void on_ended(void *arg, struct import_process_end *end_of)
     } else if (import->let_go) {
         free(end_of->lines);
         end(import);
-    } else if (import_judge_start(import->all->loop, import->all->store, end_of->lines, end_of->len, &expected, on_judged, import,
-                                  &import->judge, &import->error) != 0) {
+    } else if (import_judge_start(import->all->loop, import->all->store, end_of->lines, end_of->len, &expected,
+                                  on_judged, import, &import->judge, &import->error) != 0) {
         end(import);
     }
 }

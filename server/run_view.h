@@ -1,6 +1,7 @@
-/* A run's table and CSV, and the run under the roofs of another one, made of its stored document. To parse that of a run of 512 kernels, 1.4 MB, takes some 50 ms:
- * such a one (LIMIT_VIEW_HERE_BYTES) is made beside the loop, in turn (turns.h), while its client waits.
- * The loop reads the document, the thread parses it and writes the text, the loop answers. */
+/* A run's table and CSV, and the run under the roofs of another one, made of its stored document. To parse that of a
+ * run of 512 kernels, 1.4 MB, takes some 50 ms: such a one (LIMIT_VIEW_HERE_BYTES) is made beside the loop, in turn
+ * (turns.h), while its client waits. The loop reads the document, the thread parses it and writes the text, the loop
+ * answers. */
 #ifndef SERVER_RUN_VIEW_H
 #define SERVER_RUN_VIEW_H
 
@@ -14,9 +15,9 @@ enum run_view_form { RUN_VIEW_TABLE, RUN_VIEW_CSV, RUN_VIEW_JSON };
 
 /* Answers now, or sets answer->later; of a large run not while the daemon shuts down (RL_E_SHUTTING_DOWN): the library
  * cannot be stopped with a connection that waits. state: of a table, "warm", "cold" or "mixed"; NULL: the first of them
- * that a row has. roofs: "newest" or a run's id: derived again under the roofs that the newest run that may lend, or that
- * one, has (db/lend.h), in place of any that were lent when it was stored; as it is stored where no run may lend, and
- * with NULL. RL_E_RUN_NOT_FOUND; RL_E_BAD_FIELD ("roofs") when that one may not lend. */
+ * that a row has. roofs: "newest" or a run's id: derived again under the roofs that the newest run that may lend, or
+ * that one, has (db/lend.h), in place of any that were lent when it was stored; as it is stored where no run may lend,
+ * and with NULL. RL_E_RUN_NOT_FOUND; RL_E_BAD_FIELD ("roofs") when that one may not lend. */
 int run_view(const struct routes *routes, int64_t run, enum run_view_form form, const char *state, const char *roofs,
              struct http_answer *answer, struct rl_err *err);
 

@@ -114,7 +114,7 @@ struct rl_profiled {
  * ceilings: lent ones, and the compute roof of a row's own precisions. A run that measured its ceilings is judged by
  * those alone: these stand beside the judgement and enter no trend, comparison or verdict. */
 struct rl_levels {
-    bool present;                  /* false: the JSON member is absent */
+    bool present;                   /* false: the JSON member is absent */
     struct rl_real dram_byte_per_s; /* of the row's own mix of reads and writes, where that was measured */
     struct rl_real dram_percent;
     struct rl_real l2_byte_per_s, l2_percent;
