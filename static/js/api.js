@@ -32,12 +32,15 @@ export function dropToken() {
   sessionStorage.removeItem(TOKEN);
 }
 
+/** Where an address of the daemon's is for this page: a proxy may have put both under a path of its own, https://host/gpu/. */
+export const place = (path) => new URL(path.slice(1), document.baseURI).href;
+
 /** The response, of any status; throws ApiError where there is none. The signal's abort comes through as it is. */
 async function reach(method, path, {signal, headers = {}, body} = {}) {
   const token = sessionStorage.getItem(TOKEN);
   const all = token ? {...headers, Authorization: `Bearer ${token}`} : headers;
   try {
-    return await fetch(path, {method, headers: all, body, signal, cache: "no-cache"});
+    return await fetch(place(path), {method, headers: all, body, signal, cache: "no-cache"});
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new ApiError({code: "unreachable", message: "The daemon does not answer.", next_action: "Check that rooflined runs, then try again."}, 0);
@@ -140,7 +143,7 @@ export async function send(method, path, body = null, headers = {}, {signal} = {
 export function upload(path, form, told, {signal} = {}) {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
-    request.open("POST", path);
+    request.open("POST", place(path));
     const token = sessionStorage.getItem(TOKEN);
     if (token) request.setRequestHeader("Authorization", `Bearer ${token}`);
     request.upload.addEventListener("progress", (event) => { if (event.lengthComputable) told(event.loaded / event.total); });

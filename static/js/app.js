@@ -1,5 +1,5 @@
 // The frame: shows the view that the address names, its navigation, and what is wrong when it cannot be shown.
-import {ApiError} from "./api.js";
+import {ApiError, place} from "./api.js";
 import {byId, element} from "./dom.js";
 import {errorSentence, sentence} from "./format.js";
 import {button, moment, tokenForm} from "./parts.js";
@@ -34,7 +34,7 @@ function setParameters(changes) {
 /** Loads a view's stylesheet once; a sheet that does not come leaves a plain view, not none. */
 function stylesheet(href) {
   if (!sheets.has(href)) {
-    const sheet = element("link", {rel: "stylesheet", href});
+    const sheet = element("link", {rel: "stylesheet", href: place(href)});
     const loaded = new Promise((resolve) => {
       sheet.addEventListener("load", () => {
         sheet.sheet.disabled = href !== worn; // it may come when its view has been left

@@ -9,6 +9,7 @@ import {historyTests} from "./history.mjs";
 import {importTests} from "./import.mjs";
 import {jobsTests} from "./jobs.mjs";
 import {labelTests} from "./labels.mjs";
+import {prefixTests} from "./prefix.mjs";
 import {readmeTests} from "./readme.mjs";
 import {rooflineTests} from "./roofline.mjs";
 import {runViewTests} from "./runview.mjs";
@@ -23,7 +24,7 @@ if (process.env.RL_SHOTS) {
   process.exit(0);
 }
 
-const groups = [["API", apiTests], ["build", buildTests], ["frame", frameTests], ["roofline", rooflineTests], ["run", runViewTests], ["explorer", explorerTests], ["history", historyTests], ["compare", compareTests], ["works", worksTests], ["jobs", jobsTests], ["import", importTests], ["labels", labelTests], ["views", viewsTests], ["README", readmeTests]];
+const groups = [["API", apiTests], ["build", buildTests], ["frame", frameTests], ["roofline", rooflineTests], ["run", runViewTests], ["explorer", explorerTests], ["history", historyTests], ["compare", compareTests], ["works", worksTests], ["jobs", jobsTests], ["import", importTests], ["labels", labelTests], ["views", viewsTests], ["prefix", prefixTests], ["README", readmeTests]];
 const only = process.env.RL_ONLY?.split(",");
 
 for (const [name, run] of groups.filter(([name]) => !only || only.includes(name))) {
