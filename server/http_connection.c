@@ -16,7 +16,9 @@
 #include "server/http_room.h"
 #include "server/limits.h"
 
-#define TICK_MS 500 /* how often a connection is looked at before its time is over */
+#define TICK_MS  500 /* how often a connection is looked at before its time is over */
+#define AGAIN_MS 50  /* until one that was ended is ended again */
+#define DRAINS   32  /* reads of what is unread then */
 
 /* ---- answers past the library ---- */
 
@@ -142,6 +144,17 @@ void http_connection_still(struct http_connection *connection)
     connection->pace = (struct http_pace){0};
 }
 
+/* The library sees the end of the stream and closes. It misses one that comes together with data (0.9.75), and would
+ * keep the connection, of which it has so many: what is unread goes first, and what comes after is told again. */
+static void end_stream(struct http_connection *connection)
+{
+    char sink[4096];
+    for (int i = 0; i < DRAINS && recv(connection->fd, sink, sizeof(sink), MSG_DONTWAIT) > 0; i++)
+        continue;
+    shutdown(connection->fd, SHUT_RDWR);
+    loop_timer_set(connection->all->loop, connection->timer, AGAIN_MS);
+}
+
 void http_connection_cut(void *arg, const struct rl_err *why)
 {
     struct http_connection *connection = arg;
@@ -150,8 +163,7 @@ void http_connection_cut(void *arg, const struct rl_err *why)
     else if (connection->all->config->verbose)
         fprintf(stderr, "rooflined: http: connection ended: %s\n", why->message);
     connection->ended = true;
-    /* The library sees the end of the stream and closes. */
-    shutdown(connection->fd, SHUT_RDWR);
+    end_stream(connection);
 }
 
 static int too_many(struct rl_err *err)
@@ -232,8 +244,10 @@ static void on_tick(void *arg)
 {
     struct http_connection *connection = arg;
     int64_t now_ns = rl_monotonic_ns(), left_ms = (connection->due_ns - now_ns) / 1000000;
-    if (connection->ended)
+    if (connection->ended) {
+        end_stream(connection);
         return;
+    }
     if (too_slow(connection, now_ns))
         return;
     /* a client that takes a stream keeps its connection however long the whole takes */
