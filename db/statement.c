@@ -57,8 +57,8 @@ int store_fail_code(struct store *store, int rc, const char *message, struct rl_
         if (sqlite3_system_errno(store->db) != 0)
             system_errno = sqlite3_system_errno(store->db);
     }
-    return rl_fail(err, code_of(rc, system_errno), "database", "%s: %s (SQLite error %d, errno %d)", doing, message, rc,
-                   system_errno);
+    return rl_fail(err, code_of(rc, system_errno), "database", "%s: %s (SQLite error %d, errno %d%s)", doing, message,
+                   rc, system_errno, system_errno == EFBIG ? ", the limit of a file's size, RLIMIT_FSIZE" : "");
 }
 
 int store_fail(struct store *store, struct rl_err *err, const char *doing)

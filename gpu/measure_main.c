@@ -1,4 +1,5 @@
 /* roofline-measure: one measurement per process, by hand or for the daemon. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -20,6 +21,7 @@ int main(int argc, char **argv)
     struct cli_options options;
     struct rl_err err = {.code = RL_E_NONE};
     int status = 0, rc = -1;
+    signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is an error of the write */
     if (cli_parse(argc, argv, getenv, &options, &err) != 0)
         return rl_err_print(MEASURE_PROGRAM, &err);
     switch (options.mode) {

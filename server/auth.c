@@ -24,7 +24,7 @@ struct token {
 struct auth {
     struct token *tokens;
     size_t token_count;
-    bool open_loopback, open_network;
+    bool open_loopback, closed_loopback, open_network;
     uid_t uid;
 };
 
@@ -91,11 +91,16 @@ static int add_token(struct auth *auth, const struct token *token, int number, s
 static FILE *open_token_file(const char *path, struct rl_err *err)
 {
     struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK); /* a FIFO would wait for its writer */
     if (fd < 0 || fstat(fd, &st)) {
         rl_fail(err, RL_E_USAGE, "token-file", "cannot read the token file %s: %s", path, strerror(errno));
     } else if (!S_ISREG(st.st_mode)) {
         rl_fail(err, RL_E_USAGE, "token-file", "the token file %s is not a regular file", path);
+    } else if (st.st_uid != 0 && st.st_uid != geteuid()) {
+        /* whoever owns it decides who is an admin here */
+        rl_fail(err, RL_E_USAGE, "token-file",
+                "the token file %s belongs to user %lld, and has to be root's or this user's (%lld); use chown", path,
+                (long long)st.st_uid, (long long)geteuid());
     } else if (st.st_mode & 022) {
         rl_fail(err, RL_E_USAGE, "token-file", "the token file %s may be written by others (mode %03o); use chmod go-w",
                 path, (unsigned)st.st_mode & 0777u);
@@ -144,15 +149,16 @@ out:
     return rc;
 }
 
-int auth_new(const char *token_file, bool open_loopback, bool open_network, struct auth **ret, struct rl_err *err)
+int auth_new(const struct auth_config *config, struct auth **ret, struct rl_err *err)
 {
     struct auth *auth = calloc(1, sizeof(*auth));
     if (!auth)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory");
-    auth->open_loopback = open_loopback;
-    auth->open_network = open_network;
+    auth->open_loopback = config->open_loopback;
+    auth->closed_loopback = config->closed_loopback;
+    auth->open_network = config->open_network;
     auth->uid = geteuid();
-    if (token_file && read_tokens(auth, token_file, err)) {
+    if (config->token_file && read_tokens(auth, config->token_file, err)) {
         auth_free(auth);
         return -1;
     }
@@ -184,8 +190,11 @@ static int identify_token(const struct auth *auth, const char *authorization, st
     char hash[65];
     if (strncasecmp(authorization, "Bearer ", 7))
         return rl_fail(err, RL_E_UNAUTHORIZED, "Authorization", "the Authorization header is not 'Bearer TOKEN'");
-    const char *token = authorization + 7 + strspn(authorization + 7, " ");
+    /* Blanks and tabs around a field's value are no part of it (RFC 9110, 5.5); the library leaves those behind it. */
+    const char *token = authorization + 7 + strspn(authorization + 7, " \t");
     size_t len = strlen(token);
+    while (len > 0 && (token[len - 1] == ' ' || token[len - 1] == '\t'))
+        len--;
     if (len == 0 || len > LIMIT_TOKEN_CHARACTERS)
         return rl_fail(err, RL_E_UNAUTHORIZED, "Authorization", "the token is not 1 to %u characters long",
                        LIMIT_TOKEN_CHARACTERS);
@@ -214,7 +223,7 @@ int auth_identify(const struct auth *auth, const struct auth_peer *peer, const c
     }
     snprintf(ret->id, sizeof(ret->id), "anonymous");
     if (peer->loopback)
-        ret->right = auth->open_loopback ? AUTH_SUBMIT : AUTH_READ;
+        ret->right = auth->open_loopback ? AUTH_SUBMIT : auth->closed_loopback ? AUTH_NONE : AUTH_READ;
     else
         ret->right = auth->open_network ? AUTH_READ : AUTH_NONE;
     return 0;

@@ -3,8 +3,8 @@
  * A principal is a Unix peer's uid ("uid:1000"), a token's id ("token:ci") or "anonymous".
  * - Unix socket: the daemon's own user and root are admins; other users who may open the socket read and submit.
  * - TCP with a known token: the token's right. With an unknown one: nothing, even where no token is needed.
- * - TCP without a token: from loopback read, and submit under open_loopback; from elsewhere read under open_network,
- * else nothing.
+ * - TCP without a token: from loopback read, submit under open_loopback, and nothing under closed_loopback; from
+ * elsewhere read under open_network, else nothing.
  */
 #ifndef SERVER_AUTH_H
 #define SERVER_AUTH_H
@@ -34,10 +34,16 @@ struct auth_peer {
 
 struct auth;
 
-/* token_file may be NULL. Its lines are "ID RIGHT SHA256": an id of 1 to 64 characters of [A-Za-z0-9._-], read, submit
- * or admin, and the lower-case hex SHA-256 of the token; '#' starts a comment line. A file that others than its owner
- * may write is refused. */
-int auth_new(const char *token_file, bool open_loopback, bool open_network, struct auth **ret, struct rl_err *err);
+struct auth_config {
+    const char *token_file; /* or NULL */
+    bool open_loopback, closed_loopback, open_network;
+};
+
+/* The token file's lines are "ID RIGHT SHA256": an id of 1 to 64 characters of [A-Za-z0-9._-], read, submit or admin,
+ * and the lower-case hex SHA-256 of the token; blanks, and a CR, may stand around them; '#' starts a comment line. A
+ * file is refused that is none, that is of another user than the process's own and root, or that others than its owner
+ * may write. RL_E_USAGE, with the line. */
+int auth_new(const struct auth_config *config, struct auth **ret, struct rl_err *err);
 void auth_free(struct auth *auth); /* accepts NULL */
 /* authorization: the header's value or NULL. A scheme other than Bearer or an unknown token → RL_E_UNAUTHORIZED. Tokens
  * are compared by their hashes, all of them, in constant time. */

@@ -87,6 +87,8 @@ static int read_token(struct ctl_http *http, const char *path, struct rl_err *er
     fclose(file);
     size_t len = got ? strcspn(line, "\r\n") : 0;
     bool whole = got && len < TOKEN_MAX;
+    while (len > 0 && (line[len - 1] == ' ' || line[len - 1] == '\t'))
+        len--;
     line[got ? len : 0] = '\0';
     for (size_t i = 0; i < len; i++)
         whole = whole && line[i] > ' ' && line[i] < 0x7f;

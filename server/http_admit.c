@@ -8,14 +8,15 @@ static bool is_read(enum http_method method)
     return method == HTTP_GET || method == HTTP_HEAD;
 }
 
-static int check_host(const struct http_rules *rules, const struct http_request *request, struct rl_err *err)
+static int check_host(const struct http_rules *rules, const struct route *route, const struct http_request *request,
+                      struct rl_err *err)
 {
     const char *host = request->fields.host, *authority = request->target.authority;
     if (!host || !*host)
         return rl_fail(err, RL_E_BAD_REQUEST, "Host", "the request has no Host header");
     if (authority && strcasecmp(authority, host))
         return rl_fail(err, RL_E_BAD_REQUEST, "Host", "the Host header and the absolute address name different hosts");
-    if (!http_host_allowed(host, rules->allowed_hosts, rules->allowed_host_count))
+    if (!(route && route->any_host) && !http_host_allowed(host, rules->allowed_hosts, rules->allowed_host_count))
         return rl_fail(err, RL_E_BAD_HOST, "Host", "the host '%.100s' is not one that this daemon answers for", host);
     return 0;
 }
@@ -63,9 +64,9 @@ int http_admit(const struct http_rules *rules, const struct auth_peer *peer, str
                bool has_body, const struct route **ret_route, const char **ret_allow, const char **ret_id,
                size_t *ret_id_len, struct rl_err *err)
 {
-    if (check_host(rules, request, err))
-        return -1;
     const struct route *route = routes_find(rules->routes, request->target.path, ret_id, ret_id_len);
+    if (check_host(rules, route, request, err))
+        return -1;
     if (!route)
         return rl_fail(err, RL_E_NOT_FOUND, NULL, "there is nothing at %.200s", request->target.path);
     if (!route_allows(route, request->method)) {

@@ -86,8 +86,6 @@ static int watch_signals(struct daemon *daemon, struct rl_err *err)
     sigaddset(&set, SIGHUP);
     /* A client that goes away must not end the daemon: libmicrohttpd leaves SIGPIPE to us in this mode. */
     signal(SIGPIPE, SIG_IGN);
-    /* A limit on the size of files is an error of the write, as a full disk is. */
-    signal(SIGXFSZ, SIG_IGN);
     signal(SIGBUS, on_bus_error);
     if (sigprocmask(SIG_BLOCK, &set, NULL) || (daemon->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)) < 0)
         return rl_fail(err, RL_E_INTERNAL, NULL, "cannot take signals: %s", strerror(errno));
@@ -129,6 +127,22 @@ static int check_descriptors(struct rl_err *err)
                        "this process may have %llu open files at once; the daemon needs at least %u",
                        (unsigned long long)limit.rlim_cur, LIMIT_DESCRIPTORS_MIN);
     return 0;
+}
+
+/* Limits under which the daemon runs, but not for ever or not all of it. */
+static void warn_of_limits(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        fprintf(stderr,
+                "rooflined: warning: no file may grow past %llu bytes (RLIMIT_FSIZE), the database and uploads "
+                "included: use ulimit -f unlimited, or LimitFSIZE=infinity in the systemd unit\n",
+                (unsigned long long)limit.rlim_cur);
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur < LIMIT_IMPORT_MEMORY_BYTES)
+        fprintf(stderr,
+                "rooflined: warning: a process may use %llu bytes of addresses (RLIMIT_AS), and an import up to %lld: "
+                "use ulimit -v unlimited, or LimitAS=infinity in the systemd unit\n",
+                (unsigned long long)limit.rlim_cur, LIMIT_IMPORT_MEMORY_BYTES);
 }
 
 static int check_network(const struct options *options, struct rl_err *err)
@@ -197,12 +211,13 @@ static int start_http(struct daemon *daemon, struct rl_err *err)
 static int start(struct daemon *daemon, struct rl_err *err)
 {
     const struct options *options = &daemon->options;
+    struct auth_config who = {options->token_file, options->open_loopback, options->loopback_needs_token,
+                              options->open_network};
     struct jobs_config jobs = {options->measure_exec, options->measure_socket, options->replay,
                                options->job_timeout_s * 1000};
 
     if (check_descriptors(err) || check_network(options, err) || check_measure(options, err) ||
-        auth_new(options->token_file, options->open_loopback, options->open_network, &daemon->auth, err) ||
-        load_page(daemon, err))
+        auth_new(&who, &daemon->auth, err) || load_page(daemon, err))
         return -1;
     /* The address before the database: of two daemons by mistake, the second must not touch the first's file. */
     if (start_listening(daemon, err) || store_open(options->database, false, &daemon->store, err) ||
@@ -234,6 +249,7 @@ static int start(struct daemon *daemon, struct rl_err *err)
                                      .started_ns = rl_monotonic_ns()};
     if (start_http(daemon, err))
         return -1;
+    warn_of_limits();
     if (static_files_count(daemon->files) == 0)
         fprintf(stderr, "rooflined: warning: the page's files are not installed; / answers 404 (see --static)\n");
     if (daemon->tcp_fd >= 0)
@@ -347,6 +363,8 @@ int main(int argc, char **argv)
     struct rl_err err = {0};
     int exit_code = 0;
 
+    /* A limit on the size of files is an error of the write, as a full disk is; before anything is written. */
+    signal(SIGXFSZ, SIG_IGN);
     if (options_parse(argc, argv, &daemon.options, &err))
         return rl_err_print("rooflined", &err);
     if (daemon.options.help) {

@@ -48,6 +48,8 @@ static const struct option_spec {
      "a Host name to answer for, beside loopback names; repeatable\n(ROOFLINED_ALLOW_HOST: separated by commas)"},
     {"open-loopback", NULL, FLAG, offsetof(struct options, open_loopback),
      "anyone on this machine may submit and cancel jobs over TCP"},
+    {"loopback-needs-token", NULL, FLAG, offsetof(struct options, loopback_needs_token),
+     "who comes from this machine over TCP needs a token to read as well: for a\nproxy on it, whose clients all do"},
     {"open-network", NULL, FLAG, offsetof(struct options, open_network),
      "anyone who can reach the address may read (not submit)"},
     {"request-timeout", "SECONDS", SECONDS, offsetof(struct options, request_timeout_s),
@@ -235,6 +237,13 @@ static int check_combination(const struct options *options, struct rl_err *err)
                        "--replay needs --measure-exec; what listens on --measure-socket decides for itself");
     if (!strcmp(options->listen ? options->listen : "", "none") && !options->listen_unix)
         return rl_fail(err, RL_E_USAGE, "listen", "--listen none without --listen-unix leaves nothing to listen on");
+    if (options->loopback_needs_token && (options->open_loopback || options->open_network))
+        return rl_fail(err, RL_E_USAGE, "loopback-needs-token",
+                       "--loopback-needs-token and %s contradict each other; give one of them",
+                       options->open_loopback ? "--open-loopback" : "--open-network");
+    if (options->loopback_needs_token && !options->token_file && !options->listen_unix)
+        return rl_fail(err, RL_E_USAGE, "loopback-needs-token",
+                       "--loopback-needs-token without --token-file or --listen-unix leaves nobody who may read");
     if (!options->retire != !options->reason)
         return rl_fail(err, RL_E_USAGE, options->retire ? "reason" : "retire",
                        options->retire ? "--retire needs --reason: it is all that will be left of the runs"

@@ -16,7 +16,7 @@ struct options {
         *token_file, *retire, *reason, *backup;
     char *allow_host[OPTIONS_HOSTS_MAX];
     size_t allow_host_count;
-    bool open_loopback, open_network, migrate, check, verbose, help, version;
+    bool open_loopback, loopback_needs_token, open_network, migrate, check, verbose, help, version;
     bool static_given; /* a missing folder is then an error */
     bool import_given; /* a missing program is then an error */
     int64_t request_timeout_s, idle_timeout_s;

@@ -71,8 +71,8 @@ static const struct route table[] = {
     {.path = "/api/v1/kernels", .allow = READS, .read = AUTH_READ, .get = kernels_route_list},
     {.path = "/metrics", .allow = READS, .read = AUTH_READ, .get = health_route_metrics},
     /* Public: what a load balancer asks, and what the page needs before it can ask for a token. */
-    {.path = "/healthz", .allow = READS, .get = health_route_alive},
-    {.path = "/readyz", .allow = READS, .get = health_route_ready},
+    {.path = "/healthz", .allow = READS, .any_host = true, .get = health_route_alive},
+    {.path = "/readyz", .allow = READS, .any_host = true, .get = health_route_ready},
     {.path = "/api/v1/openapi.json", .allow = READS, .get = health_route_openapi},
 };
 static const struct route static_route = {.path = "static files", .allow = READS, .get = static_route_get};

@@ -28,6 +28,7 @@ struct route {
     const char *path;          /* segments; "{id}" matches a decimal id, with an optional suffix such as "{id}.csv" */
     const char *allow;         /* methods as the Allow header writes them */
     const char *const *params; /* known query parameters, NULL-terminated; NULL: none */
+    bool any_host;             /* answers whatever Host says: probes come by address */
     enum auth_right read;      /* right that GET and HEAD need; AUTH_NONE: public */
     int (*get)(struct routes *routes, const struct http_request *request, struct http_answer *answer,
                struct rl_err *err);

@@ -233,6 +233,11 @@ def raw_error(data):
     return json.loads(data[data.rindex(b"\r\n\r\n") + 4:])["error"]["code"]
 
 
+def sanitized():
+    """Whether the build under test has the address sanitizer."""
+    return b"__asan_init" in pathlib.Path(BIN).read_bytes()
+
+
 def run_program(*options, environment=None):
     """The program as a command: (exit status, stdout, stderr)."""
     done = subprocess.run([BIN, *options], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT_S,

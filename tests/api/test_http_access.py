@@ -58,15 +58,21 @@ class Access(unittest.TestCase):
         daemon = self.daemon("--allow-host", "gpu.example", "--allow-host", "Other.Example,third.example")
         for host in ("localhost", "LOCALHOST:1", "127.0.0.1", "127.0.0.1:%d" % daemon.port, "127.9.8.7:80", "[::1]", "[::1]:8049", "gpu.example", "GPU.Example:8049",
                      "other.example", "third.example:1"):
-            self.assertEqual(daemon.get("/healthz", Host=host).status, 200, host)
+            self.assertEqual(daemon.get("/api/v1/kernels", Host=host).status, 200, host)
         for host in ("evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "127.0.0.256", "127.0.0", "127.1", "0127.0.0.1", "0.0.0.0", "[::]", "[::1", "::1",
                      "gpu.example.evil", "xgpu.example", "localhost:", "localhost:x", "localhost:0", "localhost:65536", "localhost:80:80", "user@localhost", "localhost/", "8.8.8.8",
                      "localhost,evil"):
-            answer = daemon.get("/healthz", Host=host)
+            answer = daemon.get("/api/v1/kernels", Host=host)
             self.assertEqual((answer.status, answer.code), (403, "bad_host"), host)
+            # probes come by whatever address the machine has
+            self.assertEqual(daemon.get("/healthz", Host=host).status, 200, host)
+            self.assertIn("ready", daemon.get("/readyz", Host=host).json, host)
         # The page and errors too: another site's name pointed at this address gets nothing.
         self.assertEqual(daemon.get("/", Host="evil.example").code, "bad_host")
         self.assertEqual(daemon.get("/nope", Host="evil.example").code, "bad_host")
+        self.assertEqual(daemon.get("/healthz/", Host="evil.example").code, "bad_host")
+        for request in (b"GET /healthz HTTP/1.1\r\n\r\n", b"GET /healthz HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n", b"GET http://a/healthz HTTP/1.1\r\nHost: b\r\n\r\n"):
+            self.assertEqual(harness.statuses(daemon.raw(request)), [400], request)  # but that is no request
 
     def test_origins(self):
         daemon = self.daemon("--open-loopback", "--allow-host", "gpu.example")
@@ -90,6 +96,25 @@ class Access(unittest.TestCase):
         self.assertEqual(daemon.request("DELETE", "/api/v1/jobs/1").status, 401)
         # Without any token file a token is still not ignored.
         self.assertEqual(daemon.get("/api/v1/jobs", Authorization="Bearer x").status, 401)
+
+    def test_loopback_needs_a_token(self):
+        """As behind a proxy on the node, whose clients all come from loopback."""
+        for way in ((("--loopback-needs-token",), {}), ((), {"ROOFLINED_LOOPBACK_NEEDS_TOKEN": "1"})):
+            daemon = self.daemon(*way[0], "--token-file", self.tokens(reader="read"), environment=way[1], ready=False)
+            for path in ("/api/v1/jobs", "/api/v1/runs", "/api/v1/runs.json", "/api/v1/devices", "/metrics"):
+                answer = daemon.get(path)
+                self.assertEqual((answer.status, answer.code), (401, "unauthorized"), path)
+                self.assertEqual(daemon.get(path, Authorization=self.bearer("reader")).status, 200, path)
+            self.assertEqual(daemon.post(JOB).status, 401)
+            for path in ("/healthz", "/", "/api/v1/openapi.json"):  # what is public stays so
+                self.assertEqual(daemon.get(path).status, 200, path)
+            self.assertNotEqual(daemon.get("/readyz").status, 401)
+
+    def test_a_token_with_blanks_around_it(self):
+        daemon = self.daemon("--token-file", self.tokens(reader="read"))
+        for blanks in ("%s ", "%s\t", "%s \t ", "%s"):
+            self.assertEqual(daemon.get("/api/v1/jobs", Authorization=blanks % self.bearer("reader")).status, 200, blanks)
+        self.assertEqual(daemon.get("/api/v1/jobs", Authorization="Bearer  \t ").status, 401)
 
     def test_tokens(self):
         daemon = self.daemon("--token-file", self.tokens(reader="read", one="submit", two="submit", boss="admin"))
@@ -128,7 +153,7 @@ class Access(unittest.TestCase):
         answer = ask("POST", "/api/v1/jobs", '{"suite":"verify"}', {"Content-Type": "application/json"})
         self.assertEqual((answer.status, answer.json["principal"]), (202, "uid:%d" % os.getuid()))
         self.assertEqual(ask("GET", "/api/v1/jobs/%s/transcript" % answer.json["id"]).status, 200)
-        self.assertEqual(ask("GET", "/healthz", headers={"Host": "evil.example"}).code, "bad_host")
+        self.assertEqual(ask("GET", "/api/v1/jobs", headers={"Host": "evil.example"}).code, "bad_host")
         self.assertEqual(ask("GET", "/healthz", headers={"Authorization": "Bearer x"}).status, 401)
         self.assertEqual(daemon.post(JOB).status, 401)
         # A second daemon must not take the socket over; a socket left behind by a killed one it must.

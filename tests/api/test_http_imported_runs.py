@@ -260,7 +260,7 @@ class LargeRuns(unittest.TestCase):
         self.assertEqual(rows, expected)
         self.assertEqual((self.daemon.request("HEAD", way).status, self.daemon.request("HEAD", way).body), (200, b""))
         before = self.daemon.settled_descriptors()
-        self.assertTrue(all(text == whole.body for _, text in self.at_once([way] * 8)))
+        self.assertTrue(all(text == whole.body for _, text in self.at_once([way] * 4)))  # LIMIT_EXPORTS_EACH
         with contextlib.closing(self.daemon.connection()) as kept:
             for asked in (way, paths[0] + "/table", way):
                 kept.request("GET", asked)
@@ -280,7 +280,7 @@ class LargeRuns(unittest.TestCase):
                 self.assertEqual(answer.read(), whole.body)
             except (http.client.IncompleteRead, ConnectionResetError):
                 pass
-        self.daemon.stop_while_clients_wait(way, whole_or_cut, 8)
+        self.daemon.stop_while_clients_wait(way, whole_or_cut, 4)
 
     def test_a_large_run_as_table_and_csv(self):
         """Its document is parsed beside the loop: for more clients than are served at once, for some that leave, and while the daemon stops."""

@@ -33,7 +33,7 @@ class Program(unittest.TestCase):
         status, out, text = harness.run_program("--help")
         self.assertEqual((status, text), (0, ""))
         for option in ("listen", "listen-unix", "database", "measure-exec", "measure-socket", "replay", "static", "token-file", "allow-host", "open-loopback",
-                       "open-network", "request-timeout", "idle-timeout", "job-timeout", "migrate", "check", "retire", "reason", "verbose", "help", "version"):
+                       "loopback-needs-token", "open-network", "request-timeout", "idle-timeout", "job-timeout", "migrate", "check", "retire", "reason", "verbose", "help", "version"):
             self.assertIn("--" + option, out)
         self.assertTrue(all(len(line) <= 110 for line in out.splitlines()))
         self.assertEqual(out.count("stopped)"), 3)
@@ -80,6 +80,9 @@ class Program(unittest.TestCase):
         self.fails(64, *self.base, "--measure-socket", "/nowhere")
         self.fails(64, "--measure-socket", "/nowhere", "--replay", harness.FAKE)
         self.fails(64, "--listen", "none")
+        for option in ("--open-loopback", "--open-network"):
+            self.fails(64, *self.base, "--loopback-needs-token", option, says=[option])
+        self.fails(64, *self.base, "--loopback-needs-token", says=["--token-file"])
 
     def test_listen(self):
         for value in ("", "8049", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "example.com:80", "[::1", "::1:80", "[::1]80", "256.0.0.1:80", "127.0.0.1:80x", ":80"):
@@ -137,6 +140,36 @@ class Program(unittest.TestCase):
             resource.prlimit(daemon.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
             self.assertEqual(daemon.post({"suite": "verify"}).status, 202)
 
+    def limited(self, limit, *options):
+        """The program started under a limit, as ulimit sets it."""
+        return subprocess.run([harness.BIN, *options], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=harness.LIMIT_S,
+                              env=harness.clean_environment(), preexec_fn=lambda: resource.setrlimit(*limit))
+
+    def test_limit_on_files_from_the_start(self):
+        """Not signal 25 without a word; so with what only looks after the database."""
+        limit = (resource.RLIMIT_FSIZE, (4096, 4096))
+        for options in ((), ("--migrate",)):
+            (self.folder / "x.db").unlink(missing_ok=True)
+            if options:
+                (self.folder / "x.db").touch()
+            done = self.limited(limit, *self.base, *options)
+            self.assertEqual((done.returncode, done.stderr.count("\n")), (74, 1), done.stderr)
+            self.assertIn("RLIMIT_FSIZE", done.stderr)
+            self.assertIn("Free space", done.stderr)
+
+    def test_limits_are_warned_of(self):
+        for kind, bytes_, name in ((resource.RLIMIT_FSIZE, 1 << 30, "RLIMIT_FSIZE"), (resource.RLIMIT_AS, 400 << 20, "RLIMIT_AS")):
+            if kind == resource.RLIMIT_AS and harness.sanitized():
+                continue  # the sanitizer needs terabytes of addresses
+            old = resource.getrlimit(kind)
+            resource.setrlimit(kind, (bytes_, old[1]))
+            try:
+                with harness.Daemon(measure="/bin/false", ready=False) as daemon:
+                    self.assertRegex(daemon.text(), "warning: .*%d bytes.*%s" % (bytes_, name))
+                    self.assertEqual(daemon.get("/healthz").status, 200)
+            finally:
+                resource.setrlimit(kind, old)
+
     def test_lost_database(self):
         """A job that would go into a deleted file is not acknowledged."""
         with harness.Daemon("--open-loopback") as daemon:
@@ -186,9 +219,20 @@ class Program(unittest.TestCase):
             path.write_text(text)
             path.chmod(0o600)
             self.fails(64, *self.base, "--token-file", str(path), says=["token file"])
+        path.write_text("# one\n\n" + line + line.replace("ci", "c/i"))
+        self.fails(64, *self.base, "--token-file", str(path), says=["line 4"])
         path.write_text(line)
-        path.chmod(0o666)
-        self.fails(64, *self.base, "--token-file", str(path), says=["chmod"])
+        for mode in (0o666, 0o620, 0o602):
+            path.chmod(mode)
+            self.fails(64, *self.base, "--token-file", str(path), says=["chmod"])
+        path.chmod(0o600)
+        if os.geteuid() == 0:
+            os.chown(path, 12345, -1)
+            self.fails(64, *self.base, "--token-file", str(path), says=["12345", "chown"])
+        fifo = self.folder / "fifo"
+        os.mkfifo(fifo, 0o600)
+        self.fails(64, *self.base, "--token-file", str(fifo), says=["regular file"])  # and does not wait for its writer
+        self.fails(64, *self.base, "--token-file", "/dev/null", says=["regular file"])
         self.fails(64, *self.base, "--token-file", str(self.folder / "none"))
         self.fails(64, *self.base, "--token-file", str(self.folder))
 

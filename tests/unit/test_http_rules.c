@@ -152,27 +152,36 @@ static void test_who(void **state)
 {
     static const struct {
         struct auth_peer peer;
-        bool open_loopback, open_network;
+        bool open_loopback, closed_loopback, open_network;
         enum auth_right right;
-        const char *id;
+        const char *id, *share;
     } cases[] = {
-        {{.loopback = true}, false, false, AUTH_READ, "anonymous"},
-        {{.loopback = true}, true, false, AUTH_SUBMIT, "anonymous"},
-        {{.loopback = false}, false, false, AUTH_NONE, "anonymous"},
-        {{.loopback = false}, true, false, AUTH_NONE, "anonymous"},
-        {{.loopback = false}, true, true, AUTH_READ, "anonymous"},
-        {{.is_unix = true, .uid = 0}, false, false, AUTH_ADMIN, "uid:0"},
-        {{.is_unix = true, .uid = 4000000000}, false, false, AUTH_SUBMIT, "uid:4000000000"},
+        {{"l", .loopback = true}, false, false, false, AUTH_READ, "anonymous", "l"},
+        {{"l", .loopback = true}, true, false, false, AUTH_SUBMIT, "anonymous", "l"},
+        {{"l", .loopback = true}, false, true, false, AUTH_NONE, "anonymous", "l"},
+        {{"n", .loopback = false}, false, false, false, AUTH_NONE, "anonymous", "n"},
+        {{"n", .loopback = false}, true, false, false, AUTH_NONE, "anonymous", "n"},
+        {{"n", .loopback = false}, true, false, true, AUTH_READ, "anonymous", "n"},
+        {{"uid:0", .is_unix = true, .uid = 0}, false, true, false, AUTH_ADMIN, "uid:0", "uid:0"},
+        {{"uid:4000000000", .is_unix = true, .uid = 4000000000},
+         false,
+         false,
+         false,
+         AUTH_SUBMIT,
+         "uid:4000000000",
+         "uid:4000000000"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct auth_principal who;
         struct auth *auth;
         struct rl_err err = {0};
-        assert_int_equal(auth_new(NULL, cases[i].open_loopback, cases[i].open_network, &auth, &err), 0);
+        struct auth_config config = {NULL, cases[i].open_loopback, cases[i].closed_loopback, cases[i].open_network};
+        assert_int_equal(auth_new(&config, &auth, &err), 0);
         assert_int_equal(auth_identify(auth, &cases[i].peer, NULL, &who, &err), 0);
         assert_int_equal(who.right, cases[i].right);
         assert_string_equal(who.id, cases[i].id);
+        assert_string_equal(who.share, cases[i].share);
         for (int right = AUTH_NONE; right <= AUTH_ADMIN; right++)
             assert_int_equal(auth_require(&who, (enum auth_right)right, &err), right <= (int)who.right ? 0 : -1);
         assert_int_equal(auth_identify(auth, &cases[i].peer, "Bearer x", &who, &err), -1);
