@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -300,6 +301,7 @@ int main(int argc, char **argv)
     const char *given[OPT_COUNT] = {NULL};
     struct rl_err err = {.code = RL_E_NONE};
     int status = 0, rc = 0;
+    signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is an error of the write */
     if (read_arguments(argc, argv, given, &err) != 0 || read_environment(given, &err) != 0)
         return rl_err_print(IMPORT_PROGRAM, &err);
     if (given[OPT_HELP] != NULL)

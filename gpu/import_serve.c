@@ -41,6 +41,7 @@ struct served {
     size_t file_count;
     struct import_fields fields;
     int64_t memory_bytes, cpu_s, wall_s;
+    bool inherited; /* memory_bytes is the limit that this process came with */
     int64_t seq;
 };
 
@@ -172,6 +173,31 @@ static int take_fields(struct served *s, const json_t *object, struct rl_err *er
     return 0;
 }
 
+/* The smaller of what the daemon wants and what it has itself: a limit cannot be raised again. */
+static int limit_memory(struct served *s, struct rl_err *err)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) != 0)
+        return rl_fail(err, RL_E_INTERNAL, NULL, "the memory limit could not be read");
+    s->inherited = limit.rlim_cur < (rlim_t)s->memory_bytes;
+    if (s->inherited)
+        s->memory_bytes = (int64_t)limit.rlim_cur;
+    limit = (struct rlimit){(rlim_t)s->memory_bytes, (rlim_t)s->memory_bytes};
+    if (LIMIT_MEMORY && setrlimit(RLIMIT_AS, &limit) != 0)
+        return rl_fail(err, RL_E_INTERNAL, NULL, "the memory limit could not be set");
+    return 0;
+}
+
+/* Names the limit that memory ran out under, where it is not the daemon's own. */
+static void name_limit(const struct served *s, struct rl_err *err)
+{
+    struct rl_err plain = *err;
+    if (err->code == RL_E_NO_MEMORY && s->inherited)
+        rl_fail(err, RL_E_NO_MEMORY, plain.field[0] != '\0' ? plain.field : NULL,
+                "%s (the daemon's own limit of addresses, RLIMIT_AS, leaves an import %lld bytes)", plain.message,
+                (long long)s->memory_bytes);
+}
+
 static int take_request(struct served *s, json_t *request, struct rl_err *err)
 {
     const char *kind;
@@ -188,9 +214,9 @@ static int take_request(struct served *s, json_t *request, struct rl_err *err)
     s->memory_bytes = memory;
     s->cpu_s = cpu;
     s->wall_s = wall;
-    struct rlimit limit = {(rlim_t)memory, (rlim_t)memory};
-    if (LIMIT_MEMORY && setrlimit(RLIMIT_AS, &limit) != 0)
-        return rl_fail(err, RL_E_INTERNAL, NULL, "the memory limit could not be set");
+    if (limit_memory(s, err) != 0)
+        return -1;
+    struct rlimit limit;
     /* the soft limit sends SIGXCPU, which says what happened; where both are equal Linux sends SIGKILL alone */
     limit = (struct rlimit){(rlim_t)cpu, (rlim_t)cpu + 1};
     if (setrlimit(RLIMIT_CPU, &limit) != 0)
@@ -265,6 +291,8 @@ int import_serve(void)
         rc = import_make(&wanted, &result, &err);
     if (rc == 0)
         rc = send_result(&s, &result, &err);
+    if (rc != 0)
+        name_limit(&s, &err);
     if (rc != 0)
         (void)send_line(&s, "error", error_body(&err), NULL);
     import_result_fini(&result);

@@ -1,4 +1,5 @@
 /* rooflinectl: the client. Parses the command line and calls the command. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -403,6 +404,7 @@ int main(int argc, char **argv)
     struct ctl_options given;
     struct ctl_http *http = NULL;
     struct rl_err err = {0};
+    signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is an error of the write */
     if (ctl_options_parse(argc, argv, &given, &err) != 0)
         return print_error(&err);
     int code = 0;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -181,6 +182,20 @@ static void take_bytes(struct import_process *p, const char *data, size_t len)
 
 /* ---- the end ---- */
 
+/* Whether the limit that the daemon itself runs under explains it that no import is read: the program may not even be
+ * started, or loaded. */
+static bool too_little_memory(struct rl_err *ret)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur >= LIMIT_IMPORT_MEMORY_BYTES)
+        return false;
+    rl_fail(ret, RL_E_NO_MEMORY, NULL,
+            "The import was not read: the daemon's own limit of addresses, RLIMIT_AS, leaves it %llu bytes, and it may "
+            "need %lld.",
+            (unsigned long long)limit.rlim_cur, LIMIT_IMPORT_MEMORY_BYTES);
+    return true;
+}
+
 static void describe_end(struct import_process *p, struct rl_err *ret)
 {
     int status = p->status, not_run = spawn_exec_error(&p->process);
@@ -198,6 +213,8 @@ static void describe_end(struct import_process *p, struct rl_err *ret)
     else if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGALRM))
         rl_fail(ret, RL_E_IMPORT_TIMEOUT, NULL, "The import took more than %d s, or %d s of a processor.",
                 LIMIT_IMPORT_WALL_S, LIMIT_IMPORT_CPU_S);
+    else if (too_little_memory(ret))
+        return;
     else if (WIFSIGNALED(status))
         rl_fail(ret, RL_E_IMPORT_FAILED, NULL, "The importing process was ended by signal %d (%s) without an answer.",
                 WTERMSIG(status), strsignal(WTERMSIG(status)));
@@ -346,6 +363,7 @@ int import_process_start(struct loop *loop, const struct import_process_start *s
     p->process = (struct spawned){.channel = -1, .output = -1, .failed = -1, .pidfd = -1};
     rl_buf_init(&p->lines, LIMIT_IMPORT_STREAM_BYTES);
     if (spawn_import(start->exec, start->files, start->file_count, &p->process, err) != 0) {
+        (void)too_little_memory(err);
         import_process_free(p);
         return -1;
     }

@@ -5,6 +5,7 @@ import io
 import json
 import os
 import pathlib
+import resource
 import signal
 import socket
 import sqlite3
@@ -429,6 +430,28 @@ class Imports(unittest.TestCase):
         self.addCleanup(made.__exit__, None, None, None)
         self.daemon = made
         return made
+
+    def test_little_memory(self):
+        """The daemon's own limit of addresses holds for what it starts: enough of it does, and too little is said."""
+        if harness.sanitized():
+            self.skipTest("the sanitizer needs terabytes of addresses")
+        resource.prlimit(self.daemon.process.pid, resource.RLIMIT_AS, (400 << 20, 400 << 20))
+        self.assertEqual(self.send({"record": T4}, {"date": "2026-09-01"}).status, 201)
+        resource.prlimit(self.daemon.process.pid, resource.RLIMIT_AS, (5 << 20, 400 << 20))  # no program can be loaded
+        answer = self.send({"record": T4}, {"date": "2026-09-02"})
+        self.assertEqual((answer.status, answer.code), (503, "no_memory"), answer.body)
+        self.assertIn("RLIMIT_AS", answer.json["error"]["message"])
+        self.assertIn(str(5 << 20), answer.json["error"]["message"])
+        resource.prlimit(self.daemon.process.pid, resource.RLIMIT_AS, (400 << 20, 400 << 20))
+        self.assertEqual(self.send({"record": T4}, {"date": "2026-09-02"}).status, 201)
+
+    def test_little_room_for_files(self):
+        resource.prlimit(self.daemon.process.pid, resource.RLIMIT_FSIZE, (100, resource.RLIM_INFINITY))
+        answer = self.send({"record": T4}, {"date": "2026-09-01"})
+        self.assertEqual((answer.status, answer.code), (503, "no_memory"), answer.body)
+        self.assertIn("RLIMIT_FSIZE", answer.json["error"]["message"])
+        resource.prlimit(self.daemon.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        self.assertEqual(self.send({"record": T4}, {"date": "2026-09-01"}).status, 201)
 
     def test_a_process_that_fails(self):
         for script, code, status in (
