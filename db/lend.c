@@ -56,9 +56,10 @@ struct lender {
     const struct series_row *series;
 };
 
-static int newest_of_series(struct store *store, const struct series_row *series, double power_limit_w,
-                            struct lender *best, struct rl_err *err)
+static int newest_of_series(struct store *store, const struct series_row *series, const struct store_borrower *borrower,
+                            int64_t copy, struct lender *best, struct rl_err *err)
 {
+    double power_limit_w = borrower->power_limit_w;
     struct stmt stmt = stmt_start(store, STMT_DRAW_METHOD_BELOW);
     int64_t method = 0;
     int rc;
@@ -75,6 +76,9 @@ static int newest_of_series(struct store *store, const struct series_row *series
     stmt_int(&stmt, ":series", series->id);
     stmt_int(&stmt, ":method", method);
     stmt_real(&stmt, ":power", isnan(power_limit_w) ? rl_unknown("not stated") : rl_known(power_limit_w));
+    stmt_int(&stmt, ":copy", copy);
+    stmt_int(&stmt, ":warm", borrower->warm);
+    stmt_int(&stmt, ":cold", borrower->cold);
     rc = stmt_step(&stmt, err, "looking for a run that lends its roofs");
     if (rc == 1) {
         struct place place = {sqlite3_column_int64(stmt.handle, 0), sqlite3_column_int64(stmt.handle, 1)};
@@ -87,27 +91,41 @@ static int newest_of_series(struct store *store, const struct series_row *series
     return rc < 0 ? -1 : 0;
 }
 
+static int newest_of_source(struct store *store, const char *const words[SERIES_WORDS],
+                            const struct store_borrower *borrower, int64_t copy, struct lender *ret, struct rl_err *err)
+{
+    struct selection series;
+    int rc = store_select(store, words, INT64_MIN, INT64_MAX, &series, err);
+
+    for (size_t k = 0; rc == 0 && k < series.count; k++)
+        rc = newest_of_series(store, series.rows[k], borrower, copy, ret, err);
+    store_selection_fini(&series);
+    return rc;
+}
+
+/* Measured runs before replayed ones; of each, those that have all copy roofs wanted before others. */
 static int newest(struct store *store, const char *device, const struct store_borrower *borrower, const char *driver,
                   struct lender *ret, struct rl_err *err)
 {
     static const char *const of[][2] = {[RL_MEASURED] = {"measured", NULL},
                                         [RL_REPLAYED] = {"replayed", NULL},
                                         [RL_IMPORTED] = {"measured", "replayed"}};
+    struct store_borrower any = *borrower;
+    int64_t copy = 0;
 
     *ret = (struct lender){0};
+    any.warm = any.cold = false;
+    if (store_unit_find(store, "dram_copy", "ceiling", &copy, err) < 0)
+        return -1;
     for (int i = 0; i < 2 && of[borrower->source][i] != NULL && ret->place.id == 0; i++) {
         const char *words[SERIES_WORDS] = {[SERIES_DEVICE] = device,
                                            [SERIES_DRIVER] = driver,
                                            [SERIES_SUITE] = "verify",
                                            [SERIES_SOURCE] = of[borrower->source][i],
                                            [SERIES_OUTCOME] = "ok"};
-        struct selection series;
-        int rc = store_select(store, words, INT64_MIN, INT64_MAX, &series, err);
 
-        for (size_t k = 0; rc == 0 && k < series.count; k++)
-            rc = newest_of_series(store, series.rows[k], borrower->power_limit_w, ret, err);
-        store_selection_fini(&series);
-        if (rc < 0)
+        if (newest_of_source(store, words, borrower, copy, ret, err) < 0 ||
+            (ret->place.id == 0 && newest_of_source(store, words, &any, copy, ret, err) < 0))
             return -1;
     }
     return 0;
@@ -324,6 +342,17 @@ int store_run_borrower(struct store *store, int64_t run, struct rl_arena *arena,
                                                                                : RL_IMPORTED};
     if (ret->device == NULL || ret->name == NULL || ret->driver == NULL)
         return no_memory(err);
+    stmt = stmt_start(store, STMT_LENDER_STATES);
+    stmt_int(&stmt, ":id", run);
+    while ((rc = stmt_step(&stmt, err, "reading the states of a run")) == 1) {
+        bool cold = strcmp((const char *)sqlite3_column_text(stmt.handle, 0), "cold") == 0;
+
+        ret->cold = ret->cold || cold;
+        ret->warm = ret->warm || !cold; /* mixed rows are under the warm roofs */
+    }
+    stmt_end(&stmt);
+    if (rc < 0)
+        return -1;
     ret->has_uuid = strspn(ret->device, "abcdefghijklmnopqrstuvwxyz0123456789-") != strlen(ret->device);
     return 0;
 }

@@ -10,6 +10,7 @@ struct store_borrower {
     bool has_uuid;         /* the id is one */
     const char *driver;    /* "" when not known: then of any driver */
     double power_limit_w;  /* NaN when not known: then of any */
+    bool warm, cold;       /* states that it has rows in: a run that has the copy roofs of all of them lends first */
     enum rl_source source; /* an import borrows of measured runs, or where there is none of replayed ones; a measured
                             * run of measured ones, a replayed one of replayed ones */
 };

@@ -169,7 +169,8 @@ static int check_device(const json_t *document, const struct run_expected *expec
         return 0;
     json_object_foreach((json_t *)(uintptr_t)device, name, value)
     {
-        if (json_equal(value, json_object_get(result, name)))
+        /* what it did not know yet, the chip's name before its counters are open, it may know in the end */
+        if (json_is_null(value) || strcmp(name, "why") == 0 || json_equal(value, json_object_get(result, name)))
             continue;
         snprintf(field, sizeof field, "device.%s", name);
         return broken(err, field, "it is not that of its device line");

@@ -9,14 +9,19 @@
 int run_lend(struct store *store, struct rl_run *run, struct rl_err *err)
 {
     const struct rl_text *driver = &run->environment.driver_version;
-    const struct store_borrower borrower = {.device = run->device.id,
-                                            .name = run->device.name,
-                                            .has_uuid = run->device.uuid.why == NULL,
-                                            .driver = driver->why == NULL ? driver->value : "",
-                                            .power_limit_w = rl_is_known(run->environment.power_limit_w)
-                                                                 ? run->environment.power_limit_w.value
-                                                                 : (double)NAN,
-                                            .source = run->source};
+    struct store_borrower borrower = {.device = run->device.id,
+                                      .name = run->device.name,
+                                      .has_uuid = run->device.uuid.why == NULL,
+                                      .driver = driver->why == NULL ? driver->value : "",
+                                      .power_limit_w = rl_is_known(run->environment.power_limit_w)
+                                                           ? run->environment.power_limit_w.value
+                                                           : (double)NAN,
+                                      .source = run->source};
+    for (size_t i = 0; i < run->row_count; i++) {
+        const struct rl_row_state *states = run->rows[i].state;
+        borrower.warm = borrower.warm || states[RL_WARM].present || states[RL_MIXED].present;
+        borrower.cold = borrower.cold || states[RL_COLD].present;
+    }
     struct rl_lent lent;
     const char *why = NULL;
     if (store_find_lender(store, &borrower, 0, run->arena, &lent, &why, err) != 0)

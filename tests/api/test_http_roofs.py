@@ -136,6 +136,14 @@ class Roofs(unittest.TestCase):
             answer = self.site.daemon.get("/api/v1/runs/%s?roofs=%s" % (self.imported()["id"], bad))
             self.assertEqual((answer.status, answer.json["error"]["field"]), (400, "roofs"))
 
+    def test_a_run_that_has_the_roofs_wanted_lends_first(self):
+        both = self.site.run()
+        warm = self.site.run(cache=["warm"])
+        self.judged(self.imported(), both)  # newer, but without a cold copy
+        path = "/api/v1/runs/" + self.imported(rows=(ROW, {"ceiling": "dram_copy", "byte_per_s": 8e12}), times="warm", cache="warm")["id"]
+        self.assertEqual(self.ok(path)["lent"]["run"], warm)
+        self.assertEqual(self.ok(path + "?roofs=newest")["lent"]["run"], warm)
+
     def test_by_name_where_one_device_has_it(self):
         lender = self.site.run()
         run = self.imported(NAME)
