@@ -261,6 +261,7 @@ static int write_file(struct import *import, const char *data, size_t len, struc
         return rl_fail(err, RL_E_NO_MEMORY, part_name(import), "no room for the upload: %s%s", strerror(errno),
                        errno == EFBIG ? " (the limit of a file's size, RLIMIT_FSIZE, of the daemon)" : "");
     rl_sha256_add(import->hash, data, len);
+    import_hash_add(import->content, data, len);
     file->bytes += (int64_t)len;
     return 0;
 }
