@@ -88,6 +88,7 @@ static void print_job(const json_t *job)
         printf("%s: %s\n", ctl_member(error, "code"), ctl_member(error, "message"));
     else
         printf("%s\n", json_is_true(json_object_get(job, "cancel_requested")) ? "being cancelled" : "");
+    ctl_print_whole(json_object_get(job, "label"), 16);
 }
 
 int ctl_jobs(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err)
@@ -140,6 +141,7 @@ static void print_run(const json_t *run)
     if (json_is_true(json_object_get(run, "withdrawn")))
         printf(", withdrawn: %s", ctl_member(json_object_get(run, "withdrawal"), "reason"));
     puts("");
+    ctl_print_whole(json_object_get(run, "label"), 16);
 }
 
 int ctl_runs(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err)

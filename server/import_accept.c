@@ -119,12 +119,15 @@ int import_accept(const char *lines, size_t len, const struct import_expected *e
     struct rl_run *run = NULL;
     int rc = 0;
     for (size_t at = 0; at < len && rc == 0; at += strlen(lines + at) + 1) {
-        json_t *line = json_loads(lines + at, JSON_REJECT_DUPLICATES, NULL);
+        json_error_t why;
+        json_t *line = json_loads(lines + at, JSON_REJECT_DUPLICATES, &why);
         const char *kind = json_string_value(json_object_get(line, "t"));
         if (kind != NULL && strcmp(kind, "sample") == 0 && run == NULL)
             rc = run_samples_take(&samples, line, err);
         else if (kind != NULL && strcmp(kind, "result") == 0 && run == NULL)
             rc = accept_run(line, expected, &samples, &run, err);
+        else if (line == NULL && json_error_code(&why) == json_error_out_of_memory)
+            rc = rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory for what the importing process sent.");
         else
             rc = rl_fail(err, RL_E_IMPORT_FAILED, NULL, "The importing process sent a line that is none.");
         json_decref(line);

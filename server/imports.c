@@ -50,7 +50,8 @@ struct upload { /* a file */
 struct import {
     struct imports *all;
     struct import *next;
-    char principal[80];
+    char share[80]; /* whose places it takes */
+    char owner[80]; /* whose run it will be */
     struct upload file[KIND_COUNT]; /* by kind; fd -1: not sent */
     char field[FIELD_COUNT][LIMIT_IMPORT_FIELD_BYTES + 1];
     bool field_seen[FIELD_COUNT];
@@ -123,12 +124,12 @@ static void check_stopped(struct imports *imports)
     stopped(imports->stopped_arg);
 }
 
-static int check_places(const struct imports *imports, const char *principal, struct rl_err *err)
+static int check_places(const struct imports *imports, const char *share, struct rl_err *err)
 {
     unsigned all = 0, own = 0;
     for (const struct import *other = imports->first; other != NULL; other = other->next) {
         all += other->placed;
-        own += other->placed && strcmp(other->principal, principal) == 0;
+        own += other->placed && strcmp(other->share, share) == 0;
     }
     if (own >= LIMIT_IMPORTS_PER_PRINCIPAL)
         return rl_fail(err, RL_E_TOO_MANY_IMPORTS, NULL, "%u imports of yours are being read; %u at once are taken",
@@ -139,12 +140,12 @@ static int check_places(const struct imports *imports, const char *principal, st
     return 0;
 }
 
-int import_begin(struct imports *imports, const char *principal, struct import **ret, struct rl_err *err)
+int import_begin(struct imports *imports, const struct auth_principal *who, struct import **ret, struct rl_err *err)
 {
     if (imports->stopping)
         return rl_fail(err, RL_E_SHUTTING_DOWN, NULL, "the daemon is shutting down");
     /* said before the body has come, and again when it is there */
-    if (check_places(imports, principal, err) != 0)
+    if (check_places(imports, who->share, err) != 0)
         return -1;
     struct import *import = calloc(1, sizeof *import);
     if (import == NULL)
@@ -153,7 +154,8 @@ int import_begin(struct imports *imports, const char *principal, struct import *
     rl_buf_init(&import->held, HELD_BYTES);
     for (size_t i = 0; i < KIND_COUNT; i++)
         import->file[i].fd = -1;
-    snprintf(import->principal, sizeof import->principal, "%s", principal);
+    snprintf(import->share, sizeof import->share, "%s", who->share);
+    snprintf(import->owner, sizeof import->owner, "%s", who->id);
     import->next = imports->first;
     imports->first = import;
     *ret = import;
@@ -436,7 +438,7 @@ static void store_judged(void *arg)
     const struct store_import_key key = {import->identity, judged->record_sha256};
     struct store_run_new run = judged->stored.row;
     run.label = label_of(import);
-    run.principal = import->principal;
+    run.principal = import->owner;
     struct store *store = import->all->store;
     /* an earlier build may have stored it under the other name */
     int rc = store_import_find(store, judged->record_of_bytes, run.label, &import->run, &import->error);
@@ -514,7 +516,7 @@ int import_run(struct import *import, void (*done)(void *arg), void *arg, struct
         done(arg);
         return 0;
     }
-    if (check_places(import->all, import->principal, err) != 0)
+    if (check_places(import->all, import->share, err) != 0)
         return -1;
     import->placed = true;
     char *request = request_of(import, fds, &start.file_count);

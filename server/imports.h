@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "db/store.h"
+#include "server/auth.h"
 #include "server/loop.h"
 
 struct imports;
@@ -21,9 +22,9 @@ struct imports *imports_new(const char *exec, struct store *store, struct loop *
 void imports_shutdown(struct imports *imports, void (*done)(void *arg), void *arg);
 void imports_free(struct imports *imports); /* accepts NULL; no import may be left but those that were let go */
 
-/* RL_E_TOO_MANY_IMPORTS when LIMIT_IMPORTS are being read, or LIMIT_IMPORTS_PER_PRINCIPAL of the principal's. To be let
+/* RL_E_TOO_MANY_IMPORTS when LIMIT_IMPORTS are being read, or LIMIT_IMPORTS_PER_PRINCIPAL of who's share. To be let
  * go by import_let_go, whatever becomes of it. */
-int import_begin(struct imports *imports, const char *principal, struct import **ret, struct rl_err *err);
+int import_begin(struct imports *imports, const struct auth_principal *who, struct import **ret, struct rl_err *err);
 /* The next part of the form, its bytes, its end; in this order. Errors' field is the part's name: unknown
  * (RL_E_UNKNOWN_FIELD), twice, a field sent as a file (RL_E_BAD_FIELD), too long (RL_E_TOO_LARGE), a field that is no
  * UTF-8 or holds control characters, a label that rl_label_check refuses. An empty field is as good as none: a

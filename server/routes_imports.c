@@ -77,7 +77,7 @@ int imports_route_upload(struct routes *routes, const struct http_request *reque
     if (!upload)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for an upload");
     upload->routes = routes;
-    if (import_begin(routes->imports, request->who.share, &upload->import, err) ||
+    if (import_begin(routes->imports, &request->who, &upload->import, err) ||
         place_take(&routes->uploads, &upload->place, request->who.share, rl_monotonic_ns(), err)) {
         let_go(upload);
         return -1;

@@ -437,11 +437,11 @@ class Imports(unittest.TestCase):
             self.skipTest("the sanitizer needs terabytes of addresses")
         resource.prlimit(self.daemon.process.pid, resource.RLIMIT_AS, (400 << 20, 400 << 20))
         self.assertEqual(self.send({"record": T4}, {"date": "2026-09-01"}).status, 201)
-        resource.prlimit(self.daemon.process.pid, resource.RLIMIT_AS, (5 << 20, 400 << 20))  # no program can be loaded
+        resource.prlimit(self.daemon.process.pid, resource.RLIMIT_AS, (3 << 20, 400 << 20))  # no program can be loaded
         answer = self.send({"record": T4}, {"date": "2026-09-02"})
         self.assertEqual((answer.status, answer.code), (503, "no_memory"), answer.body)
         self.assertIn("RLIMIT_AS", answer.json["error"]["message"])
-        self.assertIn(str(5 << 20), answer.json["error"]["message"])
+        self.assertIn(str(3 << 20), answer.json["error"]["message"])
         resource.prlimit(self.daemon.process.pid, resource.RLIMIT_AS, (400 << 20, 400 << 20))
         self.assertEqual(self.send({"record": T4}, {"date": "2026-09-02"}).status, 201)
 

@@ -9,6 +9,19 @@ import harness
 PIECE_S, PIECES = 0.05, 1200  # one byte per piece: a minute at most, far above the deadline of these tests
 
 
+def ended(connection):
+    """Whether the daemon has closed it, all of its answer read."""
+    connection.setblocking(False)
+    try:
+        return connection.recv(1) == b""
+    except BlockingIOError:
+        return False
+    except ConnectionResetError:
+        return True
+    finally:
+        connection.setblocking(True)
+
+
 class Limits(unittest.TestCase):
     def daemon(self, *options, **more):
         daemon = harness.Daemon("--open-loopback", *options, **more)
@@ -74,7 +87,8 @@ class Limits(unittest.TestCase):
         answers = [connection.recv(65536) for connection in connections]
         codes = [harness.statuses(answer)[0] for answer in answers]
         self.assertEqual(set(codes), {200, 503})
-        self.assertLessEqual(codes.count(200), 128)
+        # One that was answered gives way to a newcomer, so that more than 128 may be answered; as many are held.
+        self.assertLessEqual(sum(not ended(connection) for connection in connections), 128)
         self.assertGreaterEqual(codes.count(200), 100)
         refused = answers[codes.index(503)]
         self.assertEqual(harness.raw_error(refused), "too_many_connections")

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -142,7 +143,7 @@ class Labels(Ctl):
             text = self.ctl(command).stdout
             self.assertIn("LABEL", text.splitlines()[0])
             for given in (label, "v1", "x" * 64):
-                self.assertIn(" %s " % given, text, command)
+                self.assertRegex(text, r"(?m) %s( |$)" % re.escape(given), command)
         self.assertEqual(self.ctl("history", "--label", "v1", "--source", "any").stdout.count("\n"), 2)
         device = json.loads(self.ctl("devices", "--json").stdout)["items"][0]["id"]
         self.assertIn("replayed", self.ctl("trend", "--device", device, "--kernel", "vector_add", "--label", "v1", "--source", "any").stdout)
