@@ -79,8 +79,8 @@ static void print_job(const json_t *job)
     const json_t *error = json_object_get(job, "error"), *run = json_object_get(job, "run");
     const char *outcome = json_string_value(json_object_get(job, "outcome"));
     bool not_ok = outcome != NULL && strcmp(outcome, "ok") != 0;
-    printf("%-6s %-11s %-24s %-7s %s %s ", ctl_member(job, "id"), ctl_member(job, "state"), ctl_member(job, "created_at"),
-           ctl_member(job, "sizes"), ctl_cell(json_object_get(job, "device"), 40),
+    printf("%-6s %-11s %-24s %-7s %s %s ", ctl_member(job, "id"), ctl_member(job, "state"),
+           ctl_member(job, "created_at"), ctl_member(job, "sizes"), ctl_cell(json_object_get(job, "device"), 40),
            ctl_cell(json_object_get(job, "label"), 16));
     if (json_is_string(run))
         printf("run %s%s%s\n", ctl_text(run), not_ok ? ", " : "", not_ok ? ctl_member(job, "outcome") : "");
@@ -136,8 +136,7 @@ static void print_run(const json_t *run)
            ctl_cell(json_object_get(run, "driver"), 15),
            giga(json_object_get(run, "dram_copy_byte_per_s"), copy, sizeof copy),
            giga(json_object_get(run, "fp32_fma_flop_per_s"), fma, sizeof fma),
-           ctl_cell(json_object_get(run, "label"), 16),
-           ctl_member(json_object_get(run, "device"), "name"));
+           ctl_cell(json_object_get(run, "label"), 16), ctl_member(json_object_get(run, "device"), "name"));
     if (json_is_true(json_object_get(run, "withdrawn")))
         printf(", withdrawn: %s", ctl_member(json_object_get(run, "withdrawal"), "reason"));
     puts("");

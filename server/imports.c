@@ -31,8 +31,8 @@
 static const char *const kinds[] = {"ncu", "timings", "recording", "record", "power"};
 /* The label is the run's, not its record's: the importing process does not see it, nor is it part of what makes two
  * imports one. */
-static const char *const field_names[] = {"device",  "driver", "cuda",  "date",      "sizes", "cache", "times",
-                                          "partial", "since",  "until", "power_gpu", "label"};
+static const char *const field_names[] = {"device", "driver",  "cuda",  "date",  "sizes",     "cache",
+                                          "times",  "partial", "since", "until", "power_gpu", "label"};
 #define LABEL_AT    11u
 #define KIND_COUNT  (sizeof kinds / sizeof kinds[0])
 #define FIELD_COUNT (sizeof field_names / sizeof field_names[0])
@@ -50,8 +50,8 @@ struct upload { /* a file */
 struct import {
     struct imports *all;
     struct import *next;
-    char share[80]; /* whose places it takes */
-    char owner[80]; /* whose run it will be */
+    char share[80];                 /* whose places it takes */
+    char owner[80];                 /* whose run it will be */
     struct upload file[KIND_COUNT]; /* by kind; fd -1: not sent */
     char field[FIELD_COUNT][LIMIT_IMPORT_FIELD_BYTES + 1];
     bool field_seen[FIELD_COUNT];
