@@ -39,8 +39,9 @@ export const place = (path) => new URL(path.slice(1), document.baseURI).href;
 async function reach(method, path, {signal, headers = {}, body} = {}) {
   const token = sessionStorage.getItem(TOKEN);
   const all = token ? {...headers, Authorization: `Bearer ${token}`} : headers;
+  const at = place(path);
   try {
-    return await fetch(place(path), {method, headers: all, body, signal, cache: "no-cache"});
+    return await fetch(at, {method, headers: all, body, signal, cache: "no-cache"});
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new ApiError({code: "unreachable", message: "The daemon does not answer.", next_action: "Check that rooflined runs, then try again."}, 0);

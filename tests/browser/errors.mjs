@@ -4,6 +4,8 @@ import {dirname, join} from "node:path";
 import {pathToFileURL} from "node:url";
 import {test} from "./suite.mjs";
 
+globalThis.document ??= {baseURI: "http://127.0.0.1/"}; // what addresses are relative to
+
 const module = (path) => import(pathToFileURL(join(dirname(process.env.RL_README), "static/js", path)));
 
 /** Asks api.js with the answer that fetch is to give, or the error that it is to fail with. */

@@ -199,7 +199,7 @@ export async function oldTests(browser) {
       assert.deepEqual(await offered(page, "device"), [...before, ...names], fragment);
     }
     await page.locator("[name=device]").selectOption({label: "card"});
-    assert.deepEqual(await offered(page, "head-kind"), ["driver 601.10", "driver 595.84", "runs by number …"]);
+    assert.deepEqual(await offered(page, "head-kind"), ["driver 601.10", "driver 595.84", "runs with a label …", "runs by number …"]);
     await visit(page, daemon, "view=runs&device=ancient-card", "#runs tbody tr");
     assert.deepEqual(await page.locator("[name=driver] + datalist option").evaluateAll((all) => all.map((option) => option.value)), ["343.36"]);
     await done();

@@ -1,7 +1,7 @@
 // What is chosen in a view's form, in words: paper has no controls.
 import {element} from "../dom.js";
 
-const ALL = ["", "any"]; // what restricts nothing
+const ALL = ["", "any", "without"]; // what restricts nothing, and withdrawn runs as they usually are
 const NO_FILTERS = ["limit"];
 
 /** The label of a field's control; its labels are known to the browser only once it stands in the page. */
