@@ -555,11 +555,12 @@ class Imports(unittest.TestCase):
                     self.assertEqual(harness.read_all(connection), b"")
 
     def test_shutting_down(self):
-        daemon = self.importer("time.sleep(60)")
+        began = self.daemon.directory / "began"  # any child will not do: there is one that looks for devices
+        daemon = self.importer(f"open({str(began)!r}, 'w').close()\ntime.sleep(60)")
         got = []
         thread = threading.Thread(target=lambda: got.append(self.send({"record": T4}, {"date": "2026-09-01"})))
         thread.start()
-        daemon.wait_for(lambda: children(daemon), "the process")
+        daemon.wait_for(began.exists, "the process")
         self.assertEqual(daemon.stop(), 0)
         thread.join()
         self.assertEqual((got[0].status, got[0].code), (503, "shutting_down"))

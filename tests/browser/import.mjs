@@ -69,7 +69,7 @@ async function refusing(browser, daemon) {
     const before = (await runs(daemon)).length;
     const {page, done} = await open(browser, {expected: [/4\d\d/]});
     await look(page, daemon);
-    await page.getByLabel("GPU").fill("Tesla T4");
+    await page.getByLabel("GPU", {exact: true}).fill("Tesla T4");
     await page.getByLabel("Measured on").fill("2026-09-01");
     for (const [file, code, message] of [["furlong.csv", "import_format", /furlong/], ["permission.txt", "import_permission", /./], ["disagrees.csv", "import_disagrees", /./], ["nsys.csv", "import_other_file", /./]]) {
       await page.getByLabel("Nsight Compute CSV").setInputFiles(data(file));
@@ -96,7 +96,7 @@ async function refusing(browser, daemon) {
     const {page, done} = await open(browser, {expected: [/4\d\d/]});
     await look(page, daemon);
     await page.getByLabel("Timings", {exact: true}).setInputFiles(file);
-    await page.getByLabel("GPU").fill("<b>card</b>");
+    await page.getByLabel("GPU", {exact: true}).fill("<b>card</b>");
     await page.getByLabel("Measured on").fill("2026-09-01");
     await press(page).click();
     await page.locator("#import .said .notice").first().waitFor();
