@@ -17,7 +17,7 @@ export const ADDRESSES = [
   {name: "trend-accept", ready: ".accept-form", fragment: (ids) => `view=trend&device=${ids.device}&kernel=matmul_naive&state=cold&metric=time_s`, then: (page) => page.getByRole("button", {name: "Accept this change"}).click()},
   {name: "compare", ready: ".compare-row", fragment: (ids) => `view=compare&device=${ids.device}&base=driver:${BEFORE}&head=driver:${AFTER}`},
   {name: "compare-runs", ready: ".outcome", fragment: (ids) => `view=compare&base=run:${ids.run},run:${ids.other}&head=run:${ids.timed}`},
-  {name: "compare-label", ready: ".outcome", fragment: (ids) => `view=compare&base=label:${encodeURIComponent(LABEL)}&head=run:${ids.other}&device=${ids.gpu}&source=any`},
+  {name: "compare-label", ready: ".outcome", fragment: (ids) => `view=compare&base=label:${encodeURIComponent(LABEL.replaceAll(",", "\\,"))}&head=run:${ids.other}&device=${ids.gpu}&source=any`},
   {name: "compare-few", ready: ".compare-row", fragment: (ids) => `view=compare&base=run:${ids.other}&head=run:${ids.again}`},
   {name: "explorer", ready: ".results .roofline-plot", fragment: (ids) => `view=explorer&run=${ids.run}&of=suite*vector_add*course&state=cold&reuse=2&time=400us`},
   {name: "explorer-pins", ready: "#explorer tbody tr:nth-child(6)", fragment: () => "view=explorer&roof=typed&bandwidth=504G&peak=29.1T&reuse=16&rate=1.8T&pins=vadd*16777216***saxpy*16777216***naive*2048***tiled*2048***library*4096"},
