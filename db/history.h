@@ -87,7 +87,8 @@ struct store_excluded_query {
     int64_t method_version; /* 0: any; else eligible runs of other methods, and flagged ones, are counted too */
 };
 /* Those with the most runs, at most STORE_EXCLUDED_MAX; texts and array are in arena. Runs of other devices only where
- * the device has none of this driver. Reads from memory but for a look into two indexes a series. */
+ * the device has none of this driver. Reads from memory but for a look into two indexes a series; of a label its runs
+ * are counted in the database, series by series. */
 int store_excluded_find(struct store *store, const struct store_excluded_query *query, struct rl_arena *arena,
                         struct store_excluded **ret, size_t *ret_count, struct rl_err *err);
 
