@@ -121,6 +121,9 @@ int http_fields_add(struct http_fields *fields, const char *name, const char *va
  * http_screen.h lets through: how they frame the body is beyond doubt. */
 int http_check_length(const struct http_fields *fields, size_t max, bool *ret_has_body, struct rl_err *err);
 
+/* Whether host has the form of RFC 9112, 3.2: a name or IPv4 address of RFC 3986's unreserved and sub-delims bytes, or
+ * an IPv6 address in brackets; then nothing, or a colon and a port from 1 to 65535. */
+bool http_host_valid(const char *host);
 /* Whether host ("name", "name:port", "[::1]:port") is a loopback name or one of the allowed names; any port. */
 bool http_host_allowed(const char *host, const char *const *allowed, size_t allowed_count);
 /* Whether origin ("http://host:port" or https) has exactly host as its authority. "null" does not. */

@@ -14,6 +14,9 @@ static int check_host(const struct http_rules *rules, const struct route *route,
     const char *host = request->fields.host, *authority = request->target.authority;
     if (!host || !*host)
         return rl_fail(err, RL_E_BAD_REQUEST, "Host", "the request has no Host header");
+    if (!http_host_valid(host))
+        return rl_fail(err, RL_E_BAD_REQUEST, "Host",
+                       "the Host header '%.100s' is not a name or an address, with or without a port", host);
     if (authority && strcasecmp(authority, host))
         return rl_fail(err, RL_E_BAD_REQUEST, "Host", "the Host header and the absolute address name different hosts");
     if (!(route && route->any_host) && !http_host_allowed(host, rules->allowed_hosts, rules->allowed_host_count))

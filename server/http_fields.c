@@ -1,5 +1,6 @@
 /* Header fields: which are known, what they may say. Pure rules; that a line is one is known by then (http_screen.c).
  */
+#include <ctype.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -71,6 +72,18 @@ static size_t host_name_len(const char *host)
         return len;
     int64_t port;
     return host[len] == ':' && !rl_parse_i64(host + len + 1, 1, 65535, &port) ? len : 0;
+}
+
+bool http_host_valid(const char *host)
+{
+    static const char name_bytes[] = "-._~%!$&'()*+,;=";
+    size_t len = host_name_len(host);
+    bool bracketed = len > 2 && *host == '[';
+    for (size_t i = bracketed; i < len - bracketed; i++)
+        if (bracketed ? !isxdigit((unsigned char)host[i]) && !strchr(":.", host[i])
+                      : !isalnum((unsigned char)host[i]) && !strchr(name_bytes, host[i]))
+            return false;
+    return len > 0;
 }
 
 /* 127.a.b.c, each part 0 to 255 in plain decimal. */

@@ -82,8 +82,10 @@ def header_lines():
         yield "twice " + shown(name), LINE + HOST + (name + b"\r\n") * 2 + b"\r\n", *BAD
     for host in (b"", b"Host:\r\n", b"Host: \t\r\n"):
         yield "host " + shown(host), LINE + host + b"\r\n", *BAD
-    for host in (b"evil", b"localhost:x", b"localhost, evil", b"localhost evil", b"localhost@evil", b"[::1"):
-        yield "host " + shown(host), LINE + b"Host: " + host + b"\r\n\r\n", 403, "bad_host"
+    for host in (b"localhost:x", b"localhost:", b"localhost:0", b"localhost, evil", b"localhost evil", b"localhost@evil", b"localhost/", b"http://localhost", b"[::1", b"[]", b"[localhost]", b"::1", b":80", b"\xc3\xa9"):
+        yield "host " + shown(host), LINE + b"Host: " + host + b"\r\n\r\n", *BAD
+    for host in (b"evil", b"localhost.evil", b"localhost,evil", b"[::2]:80"):  # whom /healthz answers
+        yield "host " + shown(host), b"GET /api/v1/jobs HTTP/1.1\r\nHost: " + host + b"\r\n\r\n", 403, "bad_host"
 
 
 def header_limits():

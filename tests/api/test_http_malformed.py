@@ -196,7 +196,7 @@ NGINX = """
 daemon off; master_process off; worker_processes 1; pid {dir}/pid; error_log {dir}/error.log;
 events {{ worker_connections 256; }}
 http {{
-    access_log off; client_body_temp_path {dir}/body; proxy_temp_path {dir}/proxy; fastcgi_temp_path {dir}/f; uwsgi_temp_path {dir}/u; scgi_temp_path {dir}/s;
+    access_log off; lingering_timeout 1s; client_body_temp_path {dir}/body; proxy_temp_path {dir}/proxy; fastcgi_temp_path {dir}/f; uwsgi_temp_path {dir}/u; scgi_temp_path {dir}/s;
     large_client_header_buffers 8 128k; client_max_body_size 40m;
     upstream rooflined {{ server 127.0.0.1:{port}; keepalive 4; }}
     server {{

@@ -141,6 +141,15 @@ static void test_hosts(void **state)
         assert_true(http_host_allowed(good[i], allowed, 2));
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         assert_false(http_host_allowed(bad[i], allowed, 2));
+    static const char *const valid[] = {"a",         "a.b-c_d~1",           "a:1", "10.0.0.9:65535",
+                                        "[fe80::1]", "[::ffff:1.2.3.4]:80", "a,b", "%61"};
+    static const char *const invalid[] = {"",    ":80",      "a:",   "a:0",  "a:65536", "a b", "a, b",
+                                          "a@b", "a/b",      "[::1", "[]",   "[",       "[g]", "[::1]x",
+                                          "::1", "\xc3\xa9", "a\"",  "a\tb", "[a]]"};
+    for (size_t i = 0; i < sizeof(valid) / sizeof(valid[0]); i++)
+        assert_true(http_host_valid(valid[i]));
+    for (size_t i = 0; i < sizeof(invalid) / sizeof(invalid[0]); i++)
+        assert_false(http_host_valid(invalid[i]));
     assert_true(http_origin_matches("http://h:1", "h:1"));
     assert_true(http_origin_matches("https://H", "h"));
     assert_false(http_origin_matches("null", "null"));
