@@ -13,7 +13,7 @@
 #define ARENA_MAX  (256u * 1024)
 
 /* What may exclude a run: words of its series, or one of these. */
-enum { BY_DATE = SERIES_WORDS, BY_FLAGS, BY_METHOD, BY_COUNT };
+enum { BY_DATE = SERIES_WORDS, BY_FLAGS, BY_METHOD, BY_WITHDRAWN, BY_COUNT };
 #define BIT(by) (1u << (by))
 
 struct group {
@@ -191,6 +191,45 @@ static int count_within(struct search *search, const struct series_row *row, str
     }
 }
 
+static int has_label(struct search *search, int64_t run, struct rl_err *err)
+{
+    struct stmt stmt;
+    int rc;
+
+    if (search->query->label == NULL)
+        return 1;
+    stmt = stmt_start(search->store, STMT_RUN_HAS_LABEL);
+    stmt_int(&stmt, ":id", run);
+    stmt_text(&stmt, ":label", search->query->label);
+    rc = stmt_step(&stmt, err, "reading a run's label");
+    stmt_end(&stmt);
+    return rc;
+}
+
+/* Of a series that the question takes but for that. */
+static int count_withdrawn(struct search *search, const struct series_row *row, struct rl_err *err)
+{
+    const struct store_excluded_query *query = search->query;
+    const struct withdrawn_set *set = &search->store->withdrawn;
+    struct group found = {.by = BIT(BY_WITHDRAWN), .oldest_ms = INT64_MAX, .newest_ms = INT64_MIN};
+
+    for (size_t i = 0; i < set->count; i++) {
+        int64_t date_ms = set->runs[i].date_ms;
+        int rc;
+
+        if (set->runs[i].series_id != row->id || date_ms < query->since_ms ||
+            (query->until_ms != 0 && date_ms >= query->until_ms))
+            continue;
+        if ((rc = has_label(search, set->runs[i].run_id, err)) < 0)
+            return -1;
+        found.runs += rc;
+        found.oldest_ms = date_ms < found.oldest_ms ? date_ms : found.oldest_ms;
+        found.newest_ms = date_ms > found.newest_ms ? date_ms : found.newest_ms;
+    }
+    count_in(search, &found);
+    return 0;
+}
+
 /* Other devices: only where this one has no run of the driver at all. */
 static int count_all(struct search *search, bool other_devices, bool *ret_any, struct rl_err *err)
 {
@@ -203,7 +242,11 @@ static int count_all(struct search *search, bool other_devices, bool *ret_any, s
         unsigned by = excluded_by(search, row);
         struct seen seen;
 
-        if (by & never || row->runs == 0)
+        if (by & never)
+            continue;
+        if (by == 0 && !search->query->without_outcomes && count_withdrawn(search, row, err) < 0)
+            return -1;
+        if (row->runs == 0)
             continue;
         if (see(search, row, &seen, err) < 0)
             return -1;
@@ -234,7 +277,7 @@ static const char *const names[BY_COUNT] = {
     [SERIES_DEVICE] = "device",     [SERIES_DRIVER] = "driver",     [SERIES_CUDA] = "cuda",
     [SERIES_SUITE] = "suite",       [SERIES_SIZES] = "sizes",       [SERIES_SOURCE] = "source",
     [SERIES_COUNTERS] = "counters", [SERIES_OUTCOME] = "outcome",   [BY_DATE] = "date",
-    [BY_FLAGS] = "flags",           [BY_METHOD] = "method_version",
+    [BY_FLAGS] = "flags",           [BY_METHOD] = "method_version", [BY_WITHDRAWN] = "withdrawn",
 };
 
 static void put_escaped(struct rl_buf *text, const char *value)
@@ -271,7 +314,7 @@ static const char *word_of(const struct search *search, const struct group *grou
 static void put_ask(const struct search *search, const struct group *group, struct rl_buf *text)
 {
     for (int i = 0; i < BY_COUNT; i++) {
-        if (!(group->by & BIT(i)) || i == SERIES_OUTCOME || i == BY_FLAGS ||
+        if (!(group->by & BIT(i)) || i == SERIES_OUTCOME || i == BY_FLAGS || i == BY_WITHDRAWN ||
             (i == SERIES_CUDA && search->query->cuda_in_side))
             continue;
         rl_buf_puts(text, text->len > 0 ? "&" : "");
@@ -314,6 +357,8 @@ static void put_what(const struct search *search, const struct group *group, str
         rl_buf_printf(text, "%sof other days than those asked for", between);
     if (group->by & BIT(BY_FLAGS))
         rl_buf_printf(text, "%sflagged shared, throttled or driver_changed", between);
+    if (group->by & BIT(BY_WITHDRAWN))
+        rl_buf_printf(text, "%swithdrawn", between);
     if (group->by & BIT(BY_METHOD))
         rl_buf_printf(text, "%smeasured by method %lld", between, (long long)group->method);
 }
@@ -331,6 +376,8 @@ static void put_sentence(const struct search *search, const struct group *group,
         rl_buf_printf(text, ": ask with %s", ask);
     if (group->by & (BIT(SERIES_OUTCOME) | BIT(BY_FLAGS)))
         rl_buf_puts(text, "; such runs count nowhere unless they are named");
+    if (group->by & BIT(BY_WITHDRAWN))
+        rl_buf_puts(text, "; such a run counts again once that is taken back");
 }
 
 static int put_group(const struct search *search, const struct group *group, struct store_excluded *ret)

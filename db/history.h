@@ -83,7 +83,7 @@ struct store_excluded_query {
     const char *label;                                           /* NULL: any; else only its runs are counted */
     int64_t since_ms, until_ms;                                  /* of the runs' dates; 0: any */
     bool cuda_in_side;                                           /* cuda is no parameter of the question */
-    bool without_outcomes;  /* runs that no question takes, because of their outcome, are said otherwise */
+    bool without_outcomes;  /* runs that no question takes, by their outcome or withdrawn, are said otherwise */
     int64_t method_version; /* 0: any; else eligible runs of other methods, and flagged ones, are counted too */
 };
 /* Those with the most runs, at most STORE_EXCLUDED_MAX; texts and array are in arena. Runs of other devices only where

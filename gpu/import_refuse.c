@@ -50,7 +50,7 @@ static const struct foreign {
      "a rocprof file, of an AMD GPU"},
     {{"gpu-id,queue-id", "Counter_Name,Counter_Value", NULL}, "a rocprof file, of an AMD GPU"},
     {{"Total Time (ns),Instances", "Total Time (ns)\",\"Instances", "Time (%),Total Time", NULL},
-     "a summary of Nsight Systems (nsys stats), which has times and no counters"},
+     "a summary of Nsight Systems (nsys stats), which has times and no counters; send it as timings"},
     {{"| NVIDIA-SMI ", "=NVSMI LOG=", NULL}, "output of nvidia-smi"},
 };
 

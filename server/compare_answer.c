@@ -1,6 +1,7 @@
 /* See compare_answer.h. */
 #include "server/compare_answer.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -233,6 +234,7 @@ int compare_answer(const struct routes *routes, struct compare_question *questio
     *c = (struct comparison){.turn = {.turns = routes->turns, .what = {fetch, make, unload, comparison_free, c}},
                              .store = routes->store,
                              .question = question};
+    snprintf(c->turn.share, sizeof(c->turn.share), "%s", question->share);
     int rc = load(c, err);
     bool large = rc == 0 && is_large(c);
     if (large && routes->shutting_down) {

@@ -25,6 +25,7 @@ struct compare_question {
     const char *device, *suite, *sizes, *source; /* NULL: not asked for */
     const char *kernels[LIMIT_COMPARE_KERNELS];  /* none: all */
     size_t kernel_count;
+    const char *share;      /* of who asks */
     struct rl_arena *arena; /* holds it all */
 };
 

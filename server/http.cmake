@@ -9,7 +9,7 @@ list(TRANSFORM RL_HTTP_RULES PREPEND ${RL_HTTP_DIR}/)
 add_library(rl_http_rules STATIC ${RL_HTTP_RULES})
 target_link_libraries(rl_http_rules PUBLIC rl_base PkgConfig::JANSSON PRIVATE rl_hash)
 
-set(RL_HTTP http_mhd.c http_recv.c http_intake.c http_probe.c http_send.c http_connection.c http_room.c http_wait.c http_admit.c linger.c turns.c routes.c routes_params.c routes_jobs.c routes_runs.c run_view.c
+set(RL_HTTP http_mhd.c http_recv.c http_intake.c http_probe.c http_send.c http_connection.c http_room.c http_wait.c http_admit.c linger.c turns.c routes.c routes_params.c routes_jobs.c routes_runs.c route_turn.c run_view.c
   routes_export.c routes_note.c routes_said.c routes_history.c routes_trend.c routes_imports.c routes_compare.c compare_draws.c compare_answer.c routes_catalogue.c routes_health.c static_files.c
   listen.c openapi.S)
 list(TRANSFORM RL_HTTP PREPEND ${RL_HTTP_DIR}/)

@@ -228,9 +228,11 @@ static int start(struct daemon *daemon, struct rl_err *err)
         fprintf(stderr, "rooflined: warning: the database was open when it was last written, and its write-ahead log "
                         "(-wal) is missing: what was stored last may be lost\n");
     daemon->imports = imports_new(options->import_exec, daemon->store, daemon->loop);
-    daemon->turns = turns_new(daemon->loop);
-    if (!daemon->imports || !daemon->turns)
+    if (!daemon->imports)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory to start");
+    daemon->turns = turns_new(daemon->loop, err);
+    if (!daemon->turns)
+        return -1;
     daemon->routes = (struct routes){.jobs = daemon->jobs,
                                      .imports = daemon->imports,
                                      .turns = daemon->turns,

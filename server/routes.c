@@ -6,6 +6,7 @@
 
 #include "base/num.h"
 #include "server/limits.h"
+#include "server/route_turn.h"
 #include "server/static_files.h"
 
 static const char *const job_list_params[] = {"state", "label", "limit", "cursor", NULL};
@@ -153,11 +154,13 @@ void route_answer(const struct route *route, struct routes *routes, const struct
                   struct http_answer *answer)
 {
     struct rl_err err = {0};
+    route_handler *handler = handler_of(route, request->method);
     if (request->method == HTTP_OPTIONS) {
         answer->status = 204;
         answer->type = NULL;
         answer->allow = route->allow;
-    } else if (handler_of(route, request->method)(routes, request, answer, &err)) {
+    } else if (route_takes_turn(routes, route, request) ? route_turn(handler, routes, request, answer, &err)
+                                                        : handler(routes, request, answer, &err)) {
         http_answer_error(answer, &err);
     } else if (!answer->later.finish) {
         route_settle(request, answer);

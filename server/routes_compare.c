@@ -154,8 +154,8 @@ static int read_question(const struct http_request *request, struct compare_ques
 /* The request's texts do not live as long as an answer that waits. */
 static int keep_texts(struct compare_question *question, struct rl_err *err)
 {
-    const char **texts[] = {&question->sides[0].label, &question->sides[1].label, &question->device,
-                            &question->suite,          &question->sizes,          &question->source};
+    const char **texts[] = {&question->sides[0].label, &question->sides[1].label, &question->device, &question->suite,
+                            &question->sizes,          &question->source,         &question->share};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         if (*texts[i] && !(*texts[i] = rl_arena_strdup(question->arena, *texts[i])))
             return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a comparison");
@@ -172,6 +172,7 @@ int compare_route_get(struct routes *routes, const struct http_request *request,
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a comparison");
     }
     question->arena = arena;
+    question->share = request->who.share;
     if (read_question(request, question, err) || keep_texts(question, err)) {
         rl_arena_free(arena);
         return -1;

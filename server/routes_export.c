@@ -62,6 +62,7 @@ static int start(struct routes *routes, const struct http_request *request, enum
     if (!sent)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for an export");
     sent->turn = (struct turn){.turns = routes->turns, .what = {fetch, make, drop, sent_free, sent}};
+    snprintf(sent->turn.share, sizeof(sent->turn.share), "%s", request->who.share);
     if (store_export_start(routes->store, &filter, format, &sent->export, err)) {
         free(sent);
         return -1;

@@ -29,13 +29,11 @@ void route_immutable(struct http_answer *answer)
 int runs_route_get(struct routes *routes, const struct http_request *request, struct http_answer *answer,
                    struct rl_err *err)
 {
-    const char *roofs;
     int64_t id;
-    if (route_word(request, "roofs", 20, &roofs, err) || route_id(request, &id, err) ||
-        store_run_withdrawn(routes->store, id, &answer->withdrawn, err))
+    if (route_id(request, &id, err) || store_run_withdrawn(routes->store, id, &answer->withdrawn, err))
         return -1;
-    if (roofs)
-        return run_view(routes, id, RUN_VIEW_JSON, NULL, roofs, answer, err);
+    if (http_param(request, "roofs"))
+        return run_view(routes, request, id, RUN_VIEW_JSON, NULL, answer, err);
     if (store_run_document(routes->store, id, &answer->body, err))
         return -1;
     route_immutable(answer);
@@ -55,20 +53,18 @@ int runs_route_samples(struct routes *routes, const struct http_request *request
 int runs_route_table(struct routes *routes, const struct http_request *request, struct http_answer *answer,
                      struct rl_err *err)
 {
-    const char *state, *roofs;
+    const char *state;
     int64_t id;
-    if (route_one_of(request, "state", "warm|cold|mixed", &state, err) ||
-        route_word(request, "roofs", 20, &roofs, err) || route_id(request, &id, err))
+    if (route_one_of(request, "state", "warm|cold|mixed", &state, err) || route_id(request, &id, err))
         return -1;
-    return run_view(routes, id, RUN_VIEW_TABLE, state, roofs, answer, err);
+    return run_view(routes, request, id, RUN_VIEW_TABLE, state, answer, err);
 }
 
 int runs_route_csv(struct routes *routes, const struct http_request *request, struct http_answer *answer,
                    struct rl_err *err)
 {
-    const char *roofs;
     int64_t id;
-    if (route_word(request, "roofs", 20, &roofs, err) || route_id(request, &id, err))
+    if (route_id(request, &id, err))
         return -1;
-    return run_view(routes, id, RUN_VIEW_CSV, NULL, roofs, answer, err);
+    return run_view(routes, request, id, RUN_VIEW_CSV, NULL, answer, err);
 }

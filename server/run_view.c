@@ -155,9 +155,12 @@ static int find_roofs(struct view *view, const char *roofs, struct rl_err *err)
     return 0;
 }
 
-int run_view(const struct routes *routes, int64_t run, enum run_view_form form, const char *state, const char *roofs,
-             struct http_answer *answer, struct rl_err *err)
+int run_view(const struct routes *routes, const struct http_request *request, int64_t run, enum run_view_form form,
+             const char *state, struct http_answer *answer, struct rl_err *err)
 {
+    const char *roofs;
+    if (route_word(request, "roofs", 20, &roofs, err))
+        return -1;
     struct view *view = calloc(1, sizeof(*view));
     if (!view)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a run's text");
@@ -165,6 +168,7 @@ int run_view(const struct routes *routes, int64_t run, enum run_view_form form, 
                           .store = routes->store,
                           .run = run,
                           .form = form};
+    snprintf(view->turn.share, sizeof(view->turn.share), "%s", request->who.share);
     snprintf(view->state, sizeof(view->state), "%s", state ? state : "");
     rl_buf_init(&view->source, HTTP_ANSWER_MAX);
     rl_buf_init(&view->out, HTTP_ANSWER_MAX);

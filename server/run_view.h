@@ -15,10 +15,10 @@ enum run_view_form { RUN_VIEW_TABLE, RUN_VIEW_CSV, RUN_VIEW_JSON };
 
 /* Answers now, or sets answer->later; of a large run not while the daemon shuts down (RL_E_SHUTTING_DOWN): the library
  * cannot be stopped with a connection that waits. state: of a table, "warm", "cold" or "mixed"; NULL: the first of them
- * that a row has. roofs: "newest" or a run's id: derived again under the roofs that the newest run that may lend, or
- * that one, has (db/lend.h), in place of any that were lent when it was stored; as it is stored where no run may lend,
- * and with NULL. RL_E_RUN_NOT_FOUND; RL_E_BAD_FIELD ("roofs") when that one may not lend. */
-int run_view(const struct routes *routes, int64_t run, enum run_view_form form, const char *state, const char *roofs,
-             struct http_answer *answer, struct rl_err *err);
+ * that a row has. The request's roofs: "newest" or a run's id: derived again under the roofs that the newest run that
+ * may lend, or that one, has (db/lend.h), in place of any that were lent when it was stored; as it is stored where no
+ * run may lend, and with NULL. RL_E_RUN_NOT_FOUND; RL_E_BAD_FIELD ("roofs") when that one may not lend. */
+int run_view(const struct routes *routes, const struct http_request *request, int64_t run, enum run_view_form form,
+             const char *state, struct http_answer *answer, struct rl_err *err);
 
 #endif

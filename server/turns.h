@@ -1,11 +1,14 @@
-/* Work beside the loop (aside.h) that takes memory, of which LIMIT_VIEWS are done at once and the others wait, in the
- * order that they asked: making tables, CSVs, exports and comparisons of large runs. */
+/* Work for which a client waits its turn: beside the loop (aside.h), LIMIT_VIEWS at once, what takes memory (tables,
+ * CSVs, exports and comparisons of large runs); on the loop, one each time that it goes round, what takes some ms of
+ * the store (long lists). The callers take turns, and the work of one caller is done in the order that it asked: who
+ * asks for much waits for it, and the others do not. */
 #ifndef SERVER_TURNS_H
 #define SERVER_TURNS_H
 
 #include <stdbool.h>
 
 #include "base/err.h"
+#include "server/auth.h"
 #include "server/loop.h"
 
 struct turns;
@@ -13,25 +16,27 @@ struct turn_work {
     /* On the loop, when its turn has come: fetches what work needs and should not be held by those that wait; nothing
      * where it is there already. */
     int (*fetch)(void *arg, struct rl_err *err);
-    int (*work)(void *arg, struct rl_err *err); /* beside the loop: arg is its alone meanwhile */
-    void (*drop)(void *arg);                    /* what fetch fetched, of work that did not begin */
+    int (*work)(void *arg, struct rl_err *err); /* beside the loop: arg is its alone meanwhile; NULL: fetch is all */
+    void (*drop)(void *arg);                    /* what fetch fetched, of work that did not begin; may be NULL */
     void (*free)(void *arg);
     void *arg; /* holds the turn */
 };
 struct turn { /* of one client, again and again */
     struct turns *turns;
     struct turn_work what;
-    bool failed; /* the last one: what fetch or work said, or why work could not start */
+    char share[AUTH_NAME_SIZE]; /* whose turn it takes: auth_principal's */
+    bool failed;                /* the last one: what fetch or work said, or why work could not start */
     struct rl_err err;
     /* of turns.c */
     struct turn *next;
+    uint64_t round;
     struct aside *aside; /* NULL: it waits, or has not asked */
     bool asked, let_go;
     void (*ready)(void *arg);
     void *ready_arg;
 };
 
-struct turns *turns_new(struct loop *loop); /* NULL when memory ran out */
+struct turns *turns_new(struct loop *loop, struct rl_err *err); /* NULL: as loop_add_timer, or RL_E_NO_MEMORY */
 /* Accepts NULL. Waits for what is being done, and takes all turns back; ready is not called. */
 void turns_free(struct turns *turns);
 void turn_here(struct turn *turn); /* work at once, on the loop */

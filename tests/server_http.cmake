@@ -8,6 +8,7 @@ rl_unit_test(test_http_probe rl_base PkgConfig::MICROHTTPD)
 target_sources(test_http_probe PRIVATE ${CMAKE_SOURCE_DIR}/server/http_probe.c)
 rl_unit_test(test_multipart rl_http_rules)
 rl_unit_test(test_http_fair rl_http)
+rl_unit_test(test_turns rl_http)
 
 find_package(Python3 COMPONENTS Interpreter)
 if(Python3_FOUND)

@@ -59,14 +59,17 @@ class Access(unittest.TestCase):
         for host in ("localhost", "LOCALHOST:1", "127.0.0.1", "127.0.0.1:%d" % daemon.port, "127.9.8.7:80", "[::1]", "[::1]:8049", "gpu.example", "GPU.Example:8049",
                      "other.example", "third.example:1"):
             self.assertEqual(daemon.get("/api/v1/kernels", Host=host).status, 200, host)
-        for host in ("evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "127.0.0.256", "127.0.0", "127.1", "0127.0.0.1", "0.0.0.0", "[::]", "[::1", "::1",
-                     "gpu.example.evil", "xgpu.example", "localhost:", "localhost:x", "localhost:0", "localhost:65536", "localhost:80:80", "user@localhost", "localhost/", "8.8.8.8",
-                     "localhost,evil"):
+        for host in ("evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "127.0.0.256", "127.0.0", "127.1", "0127.0.0.1", "0.0.0.0", "[::]",
+                     "gpu.example.evil", "xgpu.example", "8.8.8.8", "localhost,evil"):
             answer = daemon.get("/api/v1/kernels", Host=host)
             self.assertEqual((answer.status, answer.code), (403, "bad_host"), host)
             # probes come by whatever address the machine has
             self.assertEqual(daemon.get("/healthz", Host=host).status, 200, host)
             self.assertIn("ready", daemon.get("/readyz", Host=host).json, host)
+        for host in ("[::1", "::1", "localhost:", "localhost:x", "localhost:0", "localhost:65536", "localhost:80:80", "user@localhost", "localhost/"):
+            for path in ("/api/v1/kernels", "/healthz", "/readyz"):
+                answer = daemon.get(path, Host=host)
+                self.assertEqual((answer.status, answer.code), (400, "bad_request"), (path, host))
         # The page and errors too: another site's name pointed at this address gets nothing.
         self.assertEqual(daemon.get("/", Host="evil.example").code, "bad_host")
         self.assertEqual(daemon.get("/nope", Host="evil.example").code, "bad_host")

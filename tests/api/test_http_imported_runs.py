@@ -141,7 +141,7 @@ class OtherWork(unittest.TestCase):
     def side(cls, driver, month, *rows):
         for n in range(1, 9):
             kind, body = form(parts_of({"timings": lines(*(row(n) for row in rows))},
-                                       {"device": "Some GPU", "driver": driver, "cuda": "13.0", "date": "2026-%02d-%02d" % (month, n)}))
+                                       {"device": "Some GPU", "driver": driver, "cuda": "13.0", "date": "2026-%02d-%02d" % (month, n), "label": "both"}))
             answer = cls.daemon.request("POST", "/api/v1/imports", body, {"Content-Type": kind})
             if answer.status != 201:
                 raise AssertionError(answer.body)
@@ -185,6 +185,8 @@ class OtherWork(unittest.TestCase):
         self.assertEqual(answer["series"][1]["sentence"],
                          "Other work than series 1, and not held against it: flop 6 instead of 5, asked bytes 2000000000 instead of 1000000000.")
         self.assertEqual({point["series"] for point in self.ok("/api/v1/trend?kernel=scale_b" + self.query)["points"]}, {1})
+        labelled = self.ok("/api/v1/trend?kernel=copy_a&label=both" + self.query)  # all of them: made of the runs, not of the stored trend
+        self.assertEqual((labelled["points"], labelled["series"]), (answer["points"], answer["series"]))
 
     def test_what_is_excluded_is_counted(self):
         answer = self.ok("/api/v1/compare?base=driver:1.0&head=driver:2.0&device=some-gpu")
