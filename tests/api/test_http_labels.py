@@ -167,10 +167,10 @@ class Labels(unittest.TestCase):
         item, = self.ok("/api/v1/runs?driver=570.9&withdrawn=true")["items"]
         self.assertEqual((item["id"], item["withdrawn"], item["withdrawal"]["reason"]), (runs[2], True, "the fan\nstood still"))
         self.assertEqual([point["runs"] for point in self.ok(trend)["points"]], [2])
-        for address, runs in ((trend, 1), (trend + "&label=w", 1), (trend + "&label=other", 0), ("/api/v1/history?label=w", 1)):
+        for address, count in ((trend, 1), (trend + "&label=w", 1), (trend + "&label=other", 0), ("/api/v1/history?label=w", 1)):
             found = [item for item in self.ok(address)["excluded"] if item["filters"] == "withdrawn"]
             self.assertEqual([(item["runs"], item["ask"], item["sentence"]) for item in found],
-                             [(1, None, "1 run is withdrawn; such a run counts again once that is taken back")] * runs, address)
+                             [(1, None, "1 run is withdrawn; such a run counts again once that is taken back")] * count, address)
         one = self.daemon.get(path)
         self.assertEqual((one.status, one.body, one.headers["Run-Withdrawn"]), (200, before[path], "true"))
         self.assertEqual(self.ask("GET", path, If_None_Match=one.headers["ETag"]).status, 304)
