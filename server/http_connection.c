@@ -149,7 +149,8 @@ void http_connection_still(struct http_connection *connection)
 static void end_stream(struct http_connection *connection)
 {
     char sink[4096];
-    for (int i = 0; i < DRAINS && recv(connection->fd, sink, sizeof(sink), MSG_DONTWAIT) > 0; i++)
+    /* not recv, which is the library's way to the connection (http_recv.c) */
+    for (int i = 0; i < DRAINS && recvfrom(connection->fd, sink, sizeof(sink), MSG_DONTWAIT, NULL, NULL) > 0; i++)
         continue;
     shutdown(connection->fd, SHUT_RDWR);
     loop_timer_set(connection->all->loop, connection->timer, AGAIN_MS);

@@ -34,7 +34,8 @@ static ssize_t look_and_take(struct http_connection *connection, void *data, siz
 static ssize_t take(void *arg, void *data, size_t size)
 {
     struct http_connection *connection = arg;
-    if (connection->linger) /* answered past the library: what still comes is not for it */
+    /* answered past the library, or told to go: what still comes is not for it */
+    if (connection->linger || connection->ended)
         return 0;
     if (connection->malformed.code != RL_E_NONE) {
         errno = EAGAIN;
@@ -89,8 +90,8 @@ void http_intake_settle(struct http_connections *all)
             continue;
         struct rl_err err = connection->malformed;
         settled(connection);
-        if (connection->linger)
-            continue; /* refused by now for another reason, its time for example */
+        if (connection->linger || connection->ended)
+            continue; /* refused or told to go by now for another reason, its time for example */
         http_connection_refuse(connection, NULL, NULL, &err);
         /* Also wakes the library, whose epoll is edge-triggered: it sees the bytes that were left, reads, and is told
          * that the stream has ended (take). Ending the other direction would wake it as well, but then what still

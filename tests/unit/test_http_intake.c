@@ -158,6 +158,38 @@ static void test_ways_around(void **state)
     hears(site, "\n\n");
 }
 
+/* A request that was sent at the moment at which its connection was told to go is carried out by nobody. */
+static void test_told_to_go(void **state)
+{
+    struct site *site = *state;
+    struct rl_err why = {.code = RL_E_TOO_MANY_CONNECTIONS, .message = "it gave way"};
+    int left = -1;
+    site->connection->idle = true;
+    say(site, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\nx");
+    http_connection_cut(site->connection, &why);
+    assert_int_equal(ioctl(site->server, FIONREAD, &left), 0);
+    assert_int_equal(left, 0);
+    hears(site, "");
+}
+
+/* Neither is one that comes after what was unread has been dropped, malformed or not. */
+static void test_after_it_was_told(void **state)
+{
+    struct site *site = *state;
+    site->connection->idle = site->connection->ended = true;
+    say(site, GOOD);
+    hears(site, "");
+    site->connection->ended = false;
+    say(site, "\n");
+    hears(site, GOOD);
+    hears(site, NULL);
+    site->connection->answered_requests = 1;
+    site->connection->ended = true;
+    http_intake_settle(&site->all);
+    assert_string_equal(answer(site), "");
+    hears(site, "");
+}
+
 static void test_agreement(void **state)
 {
     struct site *site = *state;
@@ -190,6 +222,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_refusal_waits_for_its_turn, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_no_room_for_the_refusal, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_ways_around, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_told_to_go, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_after_it_was_told, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_agreement, set_up, tear_down),
         cmocka_unit_test(test_library),
     };
