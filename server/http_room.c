@@ -44,11 +44,11 @@ static bool moves_well(const struct http_connection *connection, int64_t now_ns)
     return connection->moving && http_pace_recent(&connection->pace, now_ns) >= LIMIT_YIELD_BYTES_S;
 }
 
-/* How long it has waited for itself, in idle time; -1: it does not give way. */
+/* How long it has waited for itself, in idle time; -1: it does not give way, or would make no room by that. */
 static double wait_of(const struct http_connection *connection, int64_t now_ns, int *ret_class)
 {
     double age_ms = (double)(now_ns - connection->since_ns) / 1e6;
-    if (connection->ended || (connection->whole && !connection->answered) || connection->pace.paused_ns != 0)
+    if (!counts(connection) || (connection->whole && !connection->answered) || connection->pace.paused_ns != 0)
         return -1;
     *ret_class = 0;
     if (connection->idle)

@@ -207,6 +207,21 @@ static void test_most(void **state)
     assert_ptr_equal(http_room_victim(new, NOW), theirs);
 }
 
+/* What is not counted makes no room by going: none of a caller's share gives way, and the newcomer is surplus too. */
+static void test_surplus_makes_no_room(void **state)
+{
+    (void)state;
+    struct http_connection *surplus = add("a", 9000);
+    surplus->surplus = true;
+    fill("a", LIMIT_CONNECTIONS_PER_CALLER + 1);
+    struct http_connection *new = add("a", 0);
+    assert_false(http_room_for(new));
+    assert_null(http_room_victim(new, NOW));
+    struct http_connection *counted = &made[1];
+    counted->whole = false;
+    assert_ptr_equal(http_room_victim(new, NOW), counted);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -216,6 +231,7 @@ int main(void)
         cmocka_unit_test_setup(test_room, clear),
         cmocka_unit_test_setup(test_order, clear),
         cmocka_unit_test_setup(test_most, clear),
+        cmocka_unit_test_setup(test_surplus_makes_no_room, clear),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
