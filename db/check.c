@@ -132,11 +132,22 @@ static int lock_to_read(struct store *store, struct rl_err *err)
     if (asprintf(&name, "%s-lock", store->path) < 0)
         return rl_fail(err, RL_E_NO_MEMORY, "database", "no memory for the lock's name");
     store->lock_fd = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int error = store->lock_fd < 0 ? errno : 0;
     free(name);
-    if (store->lock_fd >= 0 && fcntl(store->lock_fd, F_OFD_SETLK, &lock) != 0)
+    if (error == ENOENT) /* no daemon has had it open */
+        return 0;
+    if (error != 0)
+        return rl_fail(err, RL_E_STORE_OPEN, "database",
+                       "whether a rooflined has this database open cannot be seen: the lock file beside it cannot be "
+                       "opened: %s; check it as the user that rooflined runs as",
+                       strerror(error));
+    if (fcntl(store->lock_fd, F_OFD_SETLK, &lock) == 0)
+        return 0;
+    if (errno == EAGAIN || errno == EACCES)
         return rl_fail(err, RL_E_STORE_BUSY, "database",
                        "a rooflined has this database open; stop it, or make a backup of it and check that");
-    return 0;
+    return rl_fail(err, RL_E_STORE_IO, "database", "the lock file beside the database cannot be locked: %s",
+                   strerror(errno));
 }
 
 /* Two integers of one row; no row: 0 and 0. */

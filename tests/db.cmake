@@ -6,6 +6,7 @@ foreach(test IN ITEMS test_store_open test_store_migrate test_store_jobs test_st
     test_store_labels)
   rl_unit_test(${test} rl_db PkgConfig::SQLITE PkgConfig::JANSSON)
 endforeach()
+target_link_options(test_store_open PRIVATE -Wl,--wrap=fcntl)
 target_compile_definitions(test_store_open PRIVATE SCHEMA_MD="${CMAKE_SOURCE_DIR}/db/SCHEMA.md")
 foreach(test IN ITEMS test_store_faults test_store_migrate)
   target_sources(${test} PRIVATE ${CMAKE_SOURCE_DIR}/tests/unit/faulty_vfs.c)

@@ -1,6 +1,7 @@
 /* Opening: whose file it is, the guard, the connection's settings, and files that are not as they should be. */
 #include "store_fixture.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -339,8 +340,25 @@ static void newer_and_damaged_files_are_refused(void **state)
     free(data);
 }
 
-/* Somebody who may not write: a child that has given up being root, against real file modes. */
-static enum rl_code code_as_nobody(struct fixture *f)
+static int open_and_close(struct fixture *f, struct rl_err *err)
+{
+    struct store *store = NULL;
+    int rc = store_open(f->path, false, &store, err);
+
+    if (rc == 0)
+        store_close(store);
+    return rc;
+}
+
+static int check_the_file(struct fixture *f, struct rl_err *err)
+{
+    struct store_report report;
+
+    return store_check_file(f->path, &report, err);
+}
+
+/* Somebody who may not do it all: a child that has given up being root, against real file modes. */
+static enum rl_code code_as_nobody_of(struct fixture *f, int (*call)(struct fixture *f, struct rl_err *err))
 {
     pid_t pid = fork();
     int status = 0;
@@ -348,19 +366,19 @@ static enum rl_code code_as_nobody(struct fixture *f)
     assert_true(pid >= 0);
     if (pid == 0) {
         struct rl_err err = {0};
-        struct store *store = NULL;
 
         if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0))
             _exit(255);
-        if (store_open(f->path, false, &store, &err) == 0) {
-            store_close(store);
-            _exit(0);
-        }
-        _exit((int)err.code);
+        _exit(call(f, &err) == 0 ? 0 : (int)err.code);
     }
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFEXITED(status));
     return (enum rl_code)WEXITSTATUS(status);
+}
+
+static enum rl_code code_as_nobody(struct fixture *f)
+{
+    return code_as_nobody_of(f, open_and_close);
 }
 
 static void files_that_may_not_be_written(void **state)
@@ -394,6 +412,60 @@ static void files_that_may_not_be_written(void **state)
     open_fixture(f);
 }
 
+/* 0: fcntl does as ever. */
+static int lock_fails_with;
+
+int __real_fcntl(int fd, int command, ...);
+int __wrap_fcntl(int fd, int command, ...);
+
+int __wrap_fcntl(int fd, int command, ...)
+{
+    va_list args;
+
+    va_start(args, command);
+    void *arg = va_arg(args, void *);
+    va_end(args);
+    if (command != F_OFD_SETLK || lock_fails_with == 0)
+        return __real_fcntl(fd, command, arg);
+    errno = lock_fails_with;
+    return -1;
+}
+
+/* Only a lock file that is not there means that nobody holds the lock. */
+static void a_check_does_without_no_lock_that_is_there(void **state)
+{
+    struct fixture *f = *state;
+    struct store_report report;
+    char lock[128];
+
+    open_fixture(f);
+    snprintf(lock, sizeof lock, "%s-lock", f->path);
+    assert_int_equal(chmod(f->directory, 0755), 0);
+    assert_int_equal(chmod(f->path, 0644), 0);
+    assert_int_equal(chmod(lock, 0600), 0);
+    if (geteuid() == 0) { /* the daemon's file, while it is open */
+        enum rl_code code = code_as_nobody_of(f, check_the_file);
+
+        if (code != 255)
+            assert_int_equal(code, RL_E_STORE_OPEN);
+    }
+    FAILS(f, RL_E_STORE_BUSY, store_check_file(f->path, &report, &f->err));
+    store_close(f->store);
+    f->store = NULL;
+    lock_fails_with = ENOLCK;
+    FAILS(f, RL_E_STORE_IO, store_check_file(f->path, &report, &f->err));
+    lock_fails_with = 0;
+    assert_non_null(strstr(f->err.message, strerror(ENOLCK)));
+    OK(f, store_check_file(f->path, &report, &f->err));
+    unlink(lock);
+    OK(f, store_check_file(f->path, &report, &f->err));
+    assert_int_equal(access(lock, F_OK), -1); /* and none is made */
+    assert_int_equal(symlink("elsewhere", lock), 0);
+    FAILS(f, RL_E_STORE_OPEN, store_check_file(f->path, &report, &f->err));
+    assert_non_null(strstr(f->err.message, strerror(ELOOP)));
+    unlink(lock);
+}
+
 #define IN_DIRECTORY(test) cmocka_unit_test_setup_teardown(test, setup_directory, teardown)
 
 int main(void)
@@ -404,7 +476,7 @@ int main(void)
         IN_DIRECTORY(one_daemon_at_a_time),           IN_DIRECTORY(a_file_of_two_names_is_refused),
         IN_DIRECTORY(a_killed_daemon_leaves_no_lock), IN_DIRECTORY(a_foreign_lock_is_said_and_passes),
         IN_DIRECTORY(other_files_are_left_alone),     IN_DIRECTORY(newer_and_damaged_files_are_refused),
-        IN_DIRECTORY(files_that_may_not_be_written),
+        IN_DIRECTORY(files_that_may_not_be_written),  IN_DIRECTORY(a_check_does_without_no_lock_that_is_there),
     };
 
     return cmocka_run_group_tests_name("store: opening", tests, NULL, NULL);
