@@ -15,6 +15,7 @@
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/num.h"
+#include "record/json_text.h"
 #include "record/record_json.h"
 #include "server/limits.h"
 
@@ -86,19 +87,30 @@ static int fail_file(struct rl_err *err, const char *doing)
 
 /* ---- writing ---- */
 
+/* NULL when memory ran out, as the two below. */
+static json_t *sample_json(const char *unit, enum rl_state state, const struct run_sample_row *row)
+{
+    json_t *times = json_array();
+    for (size_t i = 0; i < row->count; i++)
+        if (json_array_append_new(times, json_real(row->times_s[i])) != 0) {
+            json_decref(times);
+            return NULL;
+        }
+    return json_pack("{s:s, s:s, s:I, s:o}", "unit", unit, "state", rl_state_name(state), "launches",
+                     (json_int_t)row->launches, "times_s", times);
+}
+
 static json_t *samples_json(const struct run_samples *samples)
 {
     json_t *list = json_array();
-    for (size_t unit = 0; list != NULL && unit < rl_unit_count && unit < RUN_UNITS_MAX; unit++)
+    for (size_t unit = 0; unit < rl_unit_count && unit < RUN_UNITS_MAX; unit++)
         for (int state = 0; state < RL_STATE_COUNT; state++) {
             const struct run_sample_row *row = &samples->row[unit][state];
-            json_t *times = row->count > 0 ? json_array() : NULL;
-            for (size_t i = 0; i < row->count; i++)
-                json_array_append_new(times, json_real(row->times_s[i]));
-            if (row->count > 0)
-                json_array_append_new(list, json_pack("{s:s, s:s, s:I, s:o}", "unit", rl_units[unit]->id, "state",
-                                                      rl_state_name((enum rl_state)state), "launches",
-                                                      (json_int_t)row->launches, "times_s", times));
+            if (row->count == 0 ||
+                json_array_append_new(list, sample_json(rl_units[unit]->id, (enum rl_state)state, row)) == 0)
+                continue;
+            json_decref(list);
+            return NULL;
         }
     return list;
 }
@@ -108,7 +120,7 @@ static char *text_of(const struct spool_run *run)
     json_t *document =
         json_pack("{s:I, s:i, s:s?, s:o, s:o}", "job", (json_int_t)run->job, "attempt", run->attempt, "transcript",
                   run->transcript, "samples", samples_json(&run->samples), "run", rl_run_to_json(run->run));
-    char *text = document != NULL ? json_dumps(document, JSON_COMPACT) : NULL;
+    char *text = rl_json_dumps(document);
     json_decref(document);
     return text;
 }

@@ -1,6 +1,7 @@
 /* The JSON writer. */
 #include "record/json_text.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #include "base/num.h"
@@ -101,4 +102,23 @@ int rl_json_write(const json_t *value, struct rl_buf *out)
         return -1;
     }
     return write_value(value, 0, out);
+}
+
+static int add_piece(const char *piece, size_t len, void *out)
+{
+    return rl_buf_add(out, piece, len);
+}
+
+char *rl_json_dumps(const json_t *value)
+{
+    struct rl_buf out;
+    if (value == NULL)
+        return NULL;
+    rl_buf_init(&out, SIZE_MAX / 2);
+    /* what Jansson does not look at, the buffer remembers */
+    if (json_dump_callback(value, add_piece, &out, JSON_COMPACT) != 0 || out.failed) {
+        rl_buf_free(&out);
+        return NULL;
+    }
+    return rl_buf_take(&out);
 }
