@@ -126,20 +126,30 @@ static char *text_of(const struct spool_run *run)
 }
 
 /* What is there already, whatever its name: all of it takes the room that is limited. */
-static void measure(int folder, unsigned *ret_files, int64_t *ret_bytes)
+static int measure(int folder, unsigned *ret_files, int64_t *ret_bytes, struct rl_err *err)
 {
-    DIR *entries = fdopendir(openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    static const char doing[] = "the runs could not be counted";
+    int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *entries = fd >= 0 ? fdopendir(fd) : NULL;
     struct dirent *entry;
     struct stat st;
     *ret_files = 0;
     *ret_bytes = 0;
-    while (entries != NULL && (entry = readdir(entries)) != NULL)
-        if (fstatat(folder, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode)) {
+    if (entries == NULL) {
+        fail_file(err, doing);
+        if (fd >= 0)
+            close(fd);
+        return -1;
+    }
+    errno = 0;
+    while ((entry = readdir(entries)) != NULL && fstatat(folder, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+        if (S_ISREG(st.st_mode)) {
             ++*ret_files;
             *ret_bytes += st.st_size;
         }
-    if (entries != NULL)
-        closedir(entries);
+    int rc = entry != NULL || errno != 0 ? fail_file(err, doing) : 0;
+    closedir(entries);
+    return rc;
 }
 
 static int write_file(int folder, const char *name, const char *text, struct rl_err *err)
@@ -192,18 +202,17 @@ int spool_put(struct spool *spool, const struct spool_run *run, struct rl_err *e
             close(folder);
         return rc;
     }
-    char *text = text_of(run);
-    measure(folder, &files, &bytes);
+    char *text = NULL;
     name_of(run->job, run->attempt, name);
-    int rc;
-    if (text == NULL)
+    int rc = measure(folder, &files, &bytes, err);
+    if (rc == 0 && (text = text_of(run)) == NULL)
         rc = rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory to keep a run");
-    else if (files >= LIMIT_SPOOL_RUNS || bytes + (int64_t)strlen(text) + HEAD_MAX > LIMIT_SPOOL_BYTES)
+    else if (rc == 0 && (files >= LIMIT_SPOOL_RUNS || bytes + (int64_t)strlen(text) + HEAD_MAX > LIMIT_SPOOL_BYTES))
         rc = rl_fail(err, RL_E_STORE_FULL, "database",
                      "the spool beside the database holds %u runs with %" PRId64 " bytes; %u and %" PRId64
                      " are its limits",
                      files, bytes, LIMIT_SPOOL_RUNS, LIMIT_SPOOL_BYTES);
-    else
+    else if (rc == 0)
         rc = write_file(folder, name, text, err);
     free(text);
     close(folder);

@@ -180,6 +180,17 @@ static int put(struct bench *bench)
     return spool_put(bench->spool, &bench->run, &bench->err);
 }
 
+static unsigned open_descriptors(void)
+{
+    unsigned count = 0;
+    DIR *folder = opendir("/proc/self/fd");
+    assert_non_null(folder);
+    while (readdir(folder) != NULL)
+        count++;
+    closedir(folder);
+    return count;
+}
+
 /* ---- writing ---- */
 
 static void no_allocation_that_fails_leaves_a_part_out(void **state)
@@ -211,11 +222,27 @@ static void no_allocation_that_fails_leaves_a_part_out(void **state)
     free(whole);
 }
 
+static void a_folder_that_cannot_be_counted_is_not_taken_for_empty(void **state)
+{
+    struct bench *bench = *state;
+    unsigned before = open_descriptors();
+    fdopendir_fails_with = EMFILE;
+    int rc = put(bench);
+    fdopendir_fails_with = 0;
+    assert_int_equal(rc, -1);
+    assert_int_equal(bench->err.code, RL_E_STORE_IO);
+    assert_non_null(strstr(bench->err.message, strerror(EMFILE)));
+    assert_int_equal(open_descriptors(), before);
+    assert_false(is_there(bench, ""));
+    assert_int_equal(put(bench), 0);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(no_allocation_that_fails_leaves_a_part_out),
+        CASE(a_folder_that_cannot_be_counted_is_not_taken_for_empty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
