@@ -173,38 +173,63 @@ void jobs_save_timer(void *arg)
 bool jobs_is_spooled(void *arg, int64_t id, int attempt)
 {
     const struct jobs *jobs = arg;
-    return spool_has(jobs->spool, id, attempt);
+    for (const struct active *active = jobs->unsaved; active != NULL; active = active->next)
+        if (active->id == id && active->attempt == attempt)
+            return true;
+    /* at start every run of the spool that is waited for has been read: a job without one gets an end */
+    return jobs->stopping && spool_has(jobs->spool, id, attempt);
 }
 
-/* Whether the store still waits for a spooled run. */
-static bool wanted(struct jobs *jobs, const struct spool_run *run, struct store_job *ret)
+/* What becomes of a spooled run of which the store has this job: NULL: it is waited for; "": it is not needed; else
+ * why it is set aside. */
+static const char *fate_of(const struct spool_run *run, const struct store_job *job)
 {
-    struct rl_err err = {0};
-    const char *aside = NULL;
-    *ret = (struct store_job){0};
-    if (store_job_get(jobs->store, run->job, ret, &err) != 0)
-        aside = err.code == RL_E_NOT_FOUND ? "unknown" : "unread";
-    else if (ret->state == JOB_RUNNING && ret->attempt == run->attempt)
-        return true;
-    else if (ret->state == JOB_QUEUED || ret->state == JOB_RUNNING || ret->state == JOB_INTERRUPTED)
-        aside = "unknown";
-    if (aside != NULL) {
-        jobs_log("the spool has a run of job %" PRId64
-                 ", attempt %d, that this database does not wait for: its file is "
-                 "set aside (.%s)",
-                 run->job, run->attempt, aside);
-        spool_set_aside(jobs->spool, run->job, run->attempt, aside);
-    } else {
-        spool_remove(jobs->spool, run->job, run->attempt); /* stored before, or given up by its owner */
-    }
-    return false;
+    if (job->state == JOB_RUNNING && job->attempt == run->attempt)
+        return NULL;
+    if (job->state == JOB_QUEUED || job->state == JOB_RUNNING || job->state == JOB_INTERRUPTED)
+        return "unknown";
+    return ""; /* stored before, or given up by its owner */
 }
 
-static void take_spooled(void *arg, struct spool_run *run)
+/* Whether the store still waits for a spooled run. An error says nothing about the run: its file stays. */
+static int look_up(struct jobs *jobs, const struct spool_run *run, struct store_job *ret, bool *ret_wanted,
+                   struct rl_err *err)
+{
+    struct rl_err why = {0};
+    const char *fate = "unknown";
+    *ret = (struct store_job){0};
+    if (store_job_get(jobs->store, run->job, ret, &why) == 0) {
+        fate = fate_of(run, ret);
+    } else if (why.code != RL_E_NOT_FOUND) {
+        rl_wrap(&why, "Whether a run in the spool is waited for cannot be seen");
+        if (err != NULL)
+            *err = why;
+        return -1;
+    }
+    *ret_wanted = fate == NULL;
+    if (fate == NULL)
+        return 0;
+    if (fate[0] == '\0') {
+        spool_remove(jobs->spool, run->job, run->attempt);
+        return 0;
+    }
+    if (spool_set_aside(jobs->spool, run->job, run->attempt, fate, err) != 0)
+        return -1;
+    jobs_log("the spool has a run of job %" PRId64
+             ", attempt %d, that this database does not wait for: its file is set aside (.%s)",
+             run->job, run->attempt, fate);
+    return 0;
+}
+
+static int take_spooled(void *arg, struct spool_run *run, struct rl_err *err)
 {
     struct jobs *jobs = arg;
     struct store_job job;
-    struct active *active = wanted(jobs, run, &job) ? calloc(1, sizeof *active) : NULL;
+    struct active *active = NULL;
+    bool wanted = false;
+    int rc = look_up(jobs, run, &job, &wanted, err);
+    if (rc == 0 && wanted && (active = calloc(1, sizeof *active)) == NULL)
+        rc = rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory for the job engine.");
     if (active != NULL) {
         *active = (struct active){.jobs = jobs,
                                   .id = run->job,
@@ -224,6 +249,7 @@ static void take_spooled(void *arg, struct spool_run *run)
         spool_run_fini(run);
     }
     store_job_fini(&job);
+    return rc;
 }
 
 static void on_damaged(void *arg, const char *name, const struct rl_err *why)
@@ -238,7 +264,9 @@ int jobs_load_spool(struct jobs *jobs, struct rl_err *err)
     jobs->save_after_ms = LIMIT_STORE_TRY_MS;
     if (jobs->spool == NULL)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory for the job engine.");
-    spool_read(jobs->spool, take_spooled, on_damaged, jobs);
+    const struct spool_reader reader = {.each = take_spooled, .damaged = on_damaged, .arg = jobs};
+    if (spool_read(jobs->spool, &reader, err) != 0)
+        return -1;
     if (jobs->unsaved != NULL)
         loop_timer_set(jobs->loop, jobs->save_timer, 0);
     return 0;

@@ -102,7 +102,8 @@ void active_free(struct active *active);
  * run in the spool too, and is tried again until it does. Frees active when it is done with it. */
 void active_save(struct active *active);
 void jobs_save_timer(void *jobs);
-/* At start, before store_recover: what the spool holds waits to be stored. */
+/* At start, before store_recover: what the spool holds waits to be stored. -1 when a run there may be whole and could
+ * not be read, or the store not be asked about it: nothing is lost then, and the daemon does not start. */
 int jobs_load_spool(struct jobs *jobs, struct rl_err *err);
 /* For store_recover: the run of this job is in the spool. arg: jobs. */
 bool jobs_is_spooled(void *arg, int64_t id, int attempt);

@@ -235,8 +235,8 @@ bool spool_has(const struct spool *spool, int64_t job, int attempt)
     char name[NAME_BYTES], *path;
     name_of(job, attempt, name);
     if (path_of(spool, name, &path) != 0)
-        return false;
-    bool there = access(path, F_OK) == 0;
+        return true;
+    bool there = access(path, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
     free(path);
     return there;
 }
@@ -251,22 +251,30 @@ void spool_remove(struct spool *spool, int64_t job, int attempt)
     free(path);
 }
 
-static void rename_aside(struct spool *spool, const char *name, const char *why)
+static int no_memory(struct rl_err *err)
 {
-    char *from, *to, aside[NAME_BYTES + 32];
-    snprintf(aside, sizeof aside, "%.*s.%.24s", NAME_BYTES, name, why);
-    if (path_of(spool, name, &from) == 0 && path_of(spool, aside, &to) == 0) {
-        rename(from, to);
-        free(to);
-    }
-    free(from);
+    return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a kept run");
 }
 
-void spool_set_aside(struct spool *spool, int64_t job, int attempt, const char *why)
+static int rename_aside(struct spool *spool, const char *name, const char *why, struct rl_err *err)
+{
+    char *from = NULL, *to = NULL, aside[NAME_BYTES + 32];
+    int rc;
+    snprintf(aside, sizeof aside, "%.*s.%.24s", NAME_BYTES, name, why);
+    if (path_of(spool, name, &from) != 0 || path_of(spool, aside, &to) != 0)
+        rc = no_memory(err);
+    else
+        rc = rename(from, to) == 0 ? 0 : fail_file(err, "a file could not be set aside");
+    free(to);
+    free(from);
+    return rc;
+}
+
+int spool_set_aside(struct spool *spool, int64_t job, int attempt, const char *why, struct rl_err *err)
 {
     char name[NAME_BYTES];
     name_of(job, attempt, name);
-    rename_aside(spool, name, why);
+    return rename_aside(spool, name, why, err);
 }
 
 /* ---- reading ---- */
@@ -281,13 +289,19 @@ static char *read_text(const char *path, struct rl_err *err)
 {
     char head[HEAD_MAX], sha256[65], *text = NULL;
     struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size > LIMIT_SPOOL_BYTES) {
-        bad(err, "it cannot be opened, or is no file that was written here");
+    ssize_t got = -1;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0 && errno != ELOOP) {
+        fail_file(err, "it could not be opened");
+    } else if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size > LIMIT_SPOOL_BYTES) {
+        bad(err, "it is no file that was written here");
     } else if ((text = calloc(1, (size_t)st.st_size + 1)) == NULL) {
-        rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a kept run");
+        no_memory(err);
+    } else if ((got = pread(fd, text, (size_t)st.st_size, 0)) < 0) {
+        fail_file(err, "it could not be read");
+        free(text);
+        text = NULL;
     } else {
-        ssize_t got = pread(fd, text, (size_t)st.st_size, 0);
         char *body = got == st.st_size ? memchr(text, '\n', (size_t)got) : NULL;
         size_t len = body != NULL ? (size_t)(got - (++body - text)) : 0;
         rl_sha256_hex(body != NULL ? body : "", len, sha256);
@@ -316,8 +330,38 @@ static int take_document(const json_t *document, struct spool_run *ret, struct r
         return bad(err, "it holds another job than its name says");
     json_array_foreach(samples, i, row) if (run_samples_take(&ret->samples, row, err) != 0) return -1;
     if (transcript != NULL && (ret->transcript = strdup(transcript)) == NULL)
-        return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a kept run");
+        return no_memory(err);
     return rl_run_from_json(json_object_get(document, "run"), &ret->run, err);
+}
+
+/* Jansson 2.14 calls memory that ran out a fault of the text, or cuts a string or a number short and says nothing
+ * (measured 2026-12-01): its allocations are looked at instead. */
+static json_malloc_t allocate;
+static bool ran_out;
+
+static void *allocate_watched(size_t size)
+{
+    void *data = allocate(size);
+    ran_out = ran_out || data == NULL;
+    return data;
+}
+
+static json_t *load(const char *text, struct rl_err *err)
+{
+    json_free_t release;
+    json_get_alloc_funcs(&allocate, &release);
+    ran_out = false;
+    json_set_alloc_funcs(allocate_watched, release);
+    json_t *document = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    json_set_alloc_funcs(allocate, release);
+    if (ran_out) {
+        json_decref(document);
+        document = NULL;
+        no_memory(err);
+    } else if (document == NULL) {
+        bad(err, "it is no JSON");
+    }
+    return document;
 }
 
 static int read_run(const char *path, struct spool_run *ret, struct rl_err *err)
@@ -325,9 +369,9 @@ static int read_run(const char *path, struct spool_run *ret, struct rl_err *err)
     char *text = read_text(path, err);
     if (text == NULL)
         return -1;
-    json_t *document = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    json_t *document = load(text, err);
     free(text);
-    int rc = document != NULL ? take_document(document, ret, err) : bad(err, "it is no JSON");
+    int rc = document != NULL ? take_document(document, ret, err) : -1;
     json_decref(document);
     return rc;
 }
@@ -345,33 +389,49 @@ static int by_job(const struct dirent **a, const struct dirent **b)
     return len_a != len_b ? (len_a < len_b ? -1 : 1) : strcmp((*a)->d_name, (*b)->d_name);
 }
 
-void spool_read(struct spool *spool, void (*each)(void *arg, struct spool_run *run),
-                void (*damaged)(void *arg, const char *name, const struct rl_err *why), void *arg)
+/* What says nothing about the file: it may be whole. */
+static bool passes(enum rl_code code)
+{
+    return code == RL_E_NO_MEMORY || code == RL_E_STORE_IO || code == RL_E_STORE_READONLY || code == RL_E_STORE_FULL;
+}
+
+static int read_entry(struct spool *spool, const char *name, const struct spool_reader *reader, struct rl_err *err)
+{
+    struct spool_run run = {0};
+    struct rl_err why = {0};
+    char *path;
+    if (path_of(spool, name, &path) != 0)
+        return no_memory(err);
+    int rc = 0;
+    if (name_read(name, &run.job, &run.attempt) != 0) {
+        if (ends_in(name, PARTIAL))
+            unlink(path);
+    } else if (read_run(path, &run, &why) == 0) {
+        rc = reader->each(reader->arg, &run, err);
+    } else {
+        spool_run_fini(&run);
+        if (passes(why.code)) {
+            rc = rl_fail(err, why.code, "database", "the spool's file %s cannot be read: %s", name, why.message);
+        } else if ((rc = rename_aside(spool, name, "damaged", err)) == 0) {
+            reader->damaged(reader->arg, name, &why);
+        }
+    }
+    free(path);
+    return rc;
+}
+
+int spool_read(struct spool *spool, const struct spool_reader *reader, struct rl_err *err)
 {
     struct dirent **entries = NULL;
-    int count = scandir(spool->path, &entries, NULL, by_job);
+    int count = scandir(spool->path, &entries, NULL, by_job), rc = 0;
+    if (count < 0)
+        return errno == ENOENT ? 0 : fail_file(err, "the runs could not be listed");
     for (int i = 0; i < count; i++) {
-        struct spool_run run = {0};
-        struct rl_err why = {0};
-        char *path;
-        const char *name = entries[i]->d_name;
-        if (path_of(spool, name, &path) == 0) {
-            if (name_read(name, &run.job, &run.attempt) == 0) {
-                if (read_run(path, &run, &why) == 0) {
-                    each(arg, &run);
-                } else {
-                    if (why.code != RL_E_NO_MEMORY)
-                        rename_aside(spool, name, "damaged");
-                    damaged(arg, name, &why);
-                    spool_run_fini(&run);
-                }
-            } else if (ends_in(name, PARTIAL)) {
-                unlink(path);
-            }
-        }
-        free(path);
+        if (rc == 0)
+            rc = read_entry(spool, entries[i]->d_name, reader, err);
         free(entries[i]);
     }
     free(entries);
     rmdir(spool->path);
+    return rc;
 }

@@ -29,6 +29,7 @@ foreach(name IN ITEMS test_jobs test_jobs_life)
 endforeach()
 
 target_link_options(test_jobs PRIVATE -Wl,--wrap=store_job_count)
+target_link_options(test_jobs_life PRIVATE -Wl,--wrap=store_job_get -Wl,--wrap=store_job_transition)
 
 # 200 kills for each way of starting the measuring process; see the script.
 find_package(Python3 COMPONENTS Interpreter)

@@ -273,12 +273,10 @@ static void stopping_gives_a_run_that_waits_its_last_try(void **state)
     assert_false(has_ended(bench));
 }
 
-/* As after a kill: the run is in the spool alone when the daemon comes back. */
-static void a_run_in_the_spool_is_stored_once_after_a_restart(void **state)
+/* As after a kill: the run of a job, which is running for the store, is in the spool alone. */
+static int64_t leave_in_the_spool(struct bench *bench)
 {
-    struct bench *bench = *state;
     struct rl_err err = {0};
-    char text[32];
     start_ready(bench, DATA "/base.jsonl");
     signal(SIGXFSZ, SIG_IGN);
     int64_t id = post(bench, VERIFY);
@@ -292,6 +290,15 @@ static void a_run_in_the_spool_is_stored_once_after_a_restart(void **state)
     assert_int_equal(spool_put(bench->jobs->spool, &kept, &err), 0);
     assert_true(spool_has(bench->jobs->spool, id, 1));
     jobs_free(bench->jobs); /* as by a kill: nothing more is stored */
+    bench->jobs = NULL;
+    return id;
+}
+
+static void a_run_in_the_spool_is_stored_once_after_a_restart(void **state)
+{
+    struct bench *bench = *state;
+    char text[32];
+    int64_t id = leave_in_the_spool(bench);
     start(bench, DATA "/base.jsonl");
     ends(bench, id, "done", NULL);
     assert_false(spool_has(bench->jobs->spool, id, 1));
@@ -336,6 +343,65 @@ static void a_damaged_file_in_the_spool_is_set_aside(void **state)
     next_job_is_right(bench);
 }
 
+/* ---- a store that fails at one question, or refuses a run ---- */
+
+/* RL_E_NONE: the store answers as ever. */
+static enum rl_code get_fails_with, done_fails_with;
+
+int __real_store_job_get(struct store *store, int64_t id, struct store_job *ret, struct rl_err *err);
+int __wrap_store_job_get(struct store *store, int64_t id, struct store_job *ret, struct rl_err *err);
+int __real_store_job_transition(struct store *store, const struct store_transition *transition, int64_t *ret_run_id,
+                                struct rl_err *err);
+int __wrap_store_job_transition(struct store *store, const struct store_transition *transition, int64_t *ret_run_id,
+                                struct rl_err *err);
+
+int __wrap_store_job_get(struct store *store, int64_t id, struct store_job *ret, struct rl_err *err)
+{
+    if (get_fails_with != RL_E_NONE)
+        return rl_fail(err, get_fails_with, "database", "a test's");
+    return __real_store_job_get(store, id, ret, err);
+}
+
+int __wrap_store_job_transition(struct store *store, const struct store_transition *transition, int64_t *ret_run_id,
+                                struct rl_err *err)
+{
+    if (done_fails_with != RL_E_NONE && transition->to == JOB_DONE)
+        return rl_fail(err, done_fails_with, "database", "a test's");
+    return __real_store_job_transition(store, transition, ret_run_id, err);
+}
+
+/* The daemon does not start, and the next time all is as it was. */
+static void a_run_is_not_given_up_for_an_error_that_passes(void **state)
+{
+    static const enum rl_code codes[] = {RL_E_NO_MEMORY, RL_E_STORE_IO, RL_E_STORE_BUSY};
+    struct bench *bench = *state;
+    int64_t id = leave_in_the_spool(bench);
+    bench->config.replay = DATA "/base.jsonl";
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
+        struct rl_err err = {0};
+        get_fails_with = codes[i];
+        int rc = jobs_new(&bench->config, bench->store, bench->loop, &bench->jobs, &err);
+        get_fails_with = RL_E_NONE;
+        assert_int_equal(rc, -1);
+        assert_int_equal(err.code, codes[i]);
+        assert_true(is_there(bench, "job-1-1.run"));
+    }
+    start(bench, DATA "/base.jsonl");
+    ends(bench, id, "done", NULL);
+    assert_int_equal(access(bench->spool, F_OK), -1);
+}
+
+/* A damaged file that stands under its own name again: nobody has the run of that job in memory. */
+static void a_job_whose_run_cannot_be_read_gets_an_end(void **state)
+{
+    struct bench *bench = *state;
+    int64_t id = leave_in_the_spool(bench);
+    put_file(bench, "job-1-1.run", "rooflined spool 1 0000 12\n{\"job\":1}   ");
+    start(bench, DATA "/base.jsonl");
+    ends(bench, id, "interrupted", "interrupted");
+    assert_true(is_there(bench, "job-1-1.run.damaged"));
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 int main(void)
 {
@@ -350,6 +416,8 @@ int main(void)
         CASE(stopping_gives_a_run_that_waits_its_last_try),
         CASE(a_run_in_the_spool_is_stored_once_after_a_restart),
         CASE(a_damaged_file_in_the_spool_is_set_aside),
+        CASE(a_run_is_not_given_up_for_an_error_that_passes),
+        CASE(a_job_whose_run_cannot_be_read_gets_an_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

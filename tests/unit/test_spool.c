@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "record/record_json.h"
+#include "base/hash.h"
 #include "server/spool.h"
 #include "unit/sample_run.h"
 
@@ -174,6 +174,16 @@ static char *content(const struct bench *bench)
     return text;
 }
 
+static void write_content(const struct bench *bench, const char *json)
+{
+    char sha256[65];
+    FILE *file = fopen(bench->file, "we");
+    assert_non_null(file);
+    rl_sha256_hex(json, strlen(json), sha256);
+    fprintf(file, "rooflined spool 1 %s %zu\n%s", sha256, strlen(json), json);
+    assert_int_equal(fclose(file), 0);
+}
+
 static int put(struct bench *bench)
 {
     bench->err = (struct rl_err){0};
@@ -237,12 +247,120 @@ static void a_folder_that_cannot_be_counted_is_not_taken_for_empty(void **state)
     assert_int_equal(put(bench), 0);
 }
 
+/* ---- reading ---- */
+
+static int on_run(void *arg, struct spool_run *run, struct rl_err *err)
+{
+    struct bench *bench = arg;
+    (void)err;
+    bench->runs++;
+    spool_run_fini(&bench->got);
+    bench->got = *run;
+    return 0;
+}
+
+static void on_damaged(void *arg, const char *name, const struct rl_err *why)
+{
+    struct bench *bench = arg;
+    assert_string_equal(name, NAME);
+    assert_int_not_equal(why->code, RL_E_NO_MEMORY);
+    assert_int_not_equal(why->message[0], 0);
+    bench->damaged++;
+}
+
+static int read_all(struct bench *bench)
+{
+    const struct spool_reader reader = {.each = on_run, .damaged = on_damaged, .arg = bench};
+    bench->err = (struct rl_err){0};
+    bench->runs = bench->damaged = 0;
+    return spool_read(bench->spool, &reader, &bench->err);
+}
+
+/* The run that was read, as the file that it would be put in. */
+static char *as_put_again(struct bench *bench)
+{
+    assert_int_equal(bench->runs, 1);
+    assert_int_equal(spool_put(bench->spool, &bench->got, &bench->err), 0);
+    return content(bench);
+}
+
+static void no_allocation_that_fails_is_taken_for_damage(void **state)
+{
+    struct bench *bench = *state;
+    int failures = 0;
+    assert_int_equal(put(bench), 0);
+    char *whole = content(bench);
+    for (int n = 1;; n++) {
+        arm(n);
+        int rc = read_all(bench);
+        countdown = 0;
+        assert_int_equal(bench->damaged, 0);
+        assert_true(is_there(bench, ""));
+        if (rc != 0) {
+            assert_true(fired);
+            assert_int_equal(bench->err.code, RL_E_NO_MEMORY);
+            assert_non_null(strstr(bench->err.message, NAME));
+            assert_int_equal(bench->runs, 0);
+            failures++;
+            continue;
+        }
+        char *again = as_put_again(bench);
+        assert_int_equal(strcmp(again, whole), 0);
+        free(again);
+        if (!fired)
+            break;
+    }
+    assert_true(failures > 100);
+    free(whole);
+}
+
+static void what_is_not_as_it_was_written_is_set_aside(void **state)
+{
+    static const char *const contents[] = {"{\"job\":7,\"attempt\":1", "[]", "{\"job\":7,\"attempt\":1}", ""};
+    struct bench *bench = *state;
+    assert_int_equal(put(bench), 0);
+    for (size_t i = 0; i < sizeof contents / sizeof contents[0]; i++) {
+        char aside[160];
+        write_content(bench, contents[i]);
+        assert_int_equal(read_all(bench), 0);
+        assert_int_equal(bench->runs, 0);
+        assert_false(is_there(bench, ""));
+        assert_true(is_there(bench, ".damaged"));
+        snprintf(aside, sizeof aside, "%s.damaged", bench->file);
+        assert_int_equal(rename(aside, bench->file), 0);
+    }
+}
+
+static void an_error_of_the_system_leaves_the_file(void **state)
+{
+    static const int errors[] = {EMFILE, ENFILE, EIO, EACCES, ENOMEM};
+    struct bench *bench = *state;
+    assert_int_equal(read_all(bench), 0); /* no folder at all: nothing is kept */
+    assert_int_equal(put(bench), 0);
+    for (size_t i = 0; i < 2 * (sizeof errors / sizeof errors[0]); i++) {
+        int error = errors[i / 2];
+        *(i % 2 == 0 ? &open_fails_with : &scandir_fails_with) = error;
+        int rc = read_all(bench);
+        open_fails_with = scandir_fails_with = 0;
+        assert_int_equal(rc, -1);
+        assert_int_equal(bench->err.code, error == EACCES ? RL_E_STORE_READONLY : RL_E_STORE_IO);
+        assert_non_null(strstr(bench->err.message, strerror(error)));
+        assert_int_equal(bench->runs + bench->damaged, 0);
+        assert_true(is_there(bench, ""));
+    }
+    assert_int_equal(read_all(bench), 0);
+    assert_int_equal(bench->runs, 1);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(no_allocation_that_fails_leaves_a_part_out),
         CASE(a_folder_that_cannot_be_counted_is_not_taken_for_empty),
+        CASE(no_allocation_that_fails_is_taken_for_damage),
+        CASE(what_is_not_as_it_was_written_is_set_aside),
+        CASE(an_error_of_the_system_leaves_the_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
