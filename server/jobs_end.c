@@ -57,26 +57,73 @@ static void drop(struct active *active)
 
 /* ---- what the store does not take ---- */
 
+#define REFUSED "refused" /* how a file ends that was set aside for that */
+
 /* Whether it is the run that is wrong, so that the store would say the same again. */
 static bool refused(enum rl_code code)
 {
     return code == RL_E_INTERNAL || code == RL_E_MEASURE_PROTOCOL || code == RL_E_TOO_LARGE || code == RL_E_BAD_FIELD;
 }
 
-static void keep_on_disk(struct active *active)
+static int put_on_disk(struct active *active, struct rl_err *err)
 {
-    struct rl_err err = {0};
     struct spool_run run = {.job = active->id,
                             .attempt = active->attempt,
                             .run = active->run,
                             .samples = active->samples,
                             .transcript = active->transcript};
-    if (spool_put(active->jobs->spool, &run, &err) == 0) {
-        active->spooled = true;
+    if (!active->spooled && spool_put(active->jobs->spool, &run, err) != 0)
+        return -1;
+    active->spooled = true;
+    return 0;
+}
+
+static void keep_on_disk(struct active *active)
+{
+    struct rl_err err = {0};
+    if (active->spooled)
+        return;
+    if (put_on_disk(active, &err) == 0) {
         jobs_log("job %" PRId64 ": its run is kept on disk until the database takes it", active->id);
+    } else if (active->jobs->stopping) {
+        jobs_log("job %" PRId64 ": its run is lost, it cannot be kept on disk: %s", active->id, err.message);
     } else if (active->tries == 1) {
         jobs_log("job %" PRId64 ": its run is kept in memory, it cannot be kept on disk: %s", active->id, err.message);
     }
+}
+
+/* Its file keeps its name until the job's end is stored: the next start would ask the store again. */
+static void refuse(struct active *active, const struct rl_err *why)
+{
+    struct rl_err err = {0};
+    active->end.complete = false;
+    active->end.error = *why;
+    rl_wrap(&active->end.error, "The run was measured but could not be stored");
+    if (put_on_disk(active, &err) != 0)
+        jobs_log("job %" PRId64 ": its run, which the database refuses, is lost, it cannot be kept on disk: %s",
+                 active->id, err.message);
+}
+
+static int set_refused_aside(struct jobs *jobs, int64_t id, int attempt, struct rl_err *err)
+{
+    if (spool_set_aside(jobs->spool, id, attempt, REFUSED, err) != 0)
+        return -1;
+    jobs_log("job %" PRId64 ": its run, which the database refuses, stays in the spool: its file, of attempt %d, is "
+             "set aside (.refused)",
+             id, attempt);
+    return 0;
+}
+
+/* The job's end is stored. */
+static void leave_spool(struct active *active)
+{
+    struct jobs *jobs = active->jobs;
+    struct rl_err err = {0};
+    if (active->end.complete || active->cancel_requested)
+        spool_remove(jobs->spool, active->id, active->attempt);
+    else if (set_refused_aside(jobs, active->id, active->attempt, &err) != 0)
+        jobs_log("job %" PRId64 ": the file of its run, which the database refuses, is set aside at the next start: %s",
+                 active->id, err.message);
 }
 
 /* Behind those that wait longer. */
@@ -94,7 +141,8 @@ static void wait_again(struct active *active)
 static void save_failed(struct active *active, const struct rl_err *why)
 {
     struct jobs *jobs = active->jobs;
-    bool of_the_run = active->end.complete && !active->cancel_requested && refused(why->code);
+    /* the last try of a daemon that stops is none: the next one tries again */
+    bool of_the_run = !jobs->stopping && active->end.complete && !active->cancel_requested && refused(why->code);
     if (active->tries++ == 0 || of_the_run) /* the rest would say the same */
         jobs_log("job %" PRId64 ": its end could not be stored: %s", active->id, why->message);
     if (why->code == RL_E_CONFLICT || why->code == RL_E_NOT_FOUND) {
@@ -103,12 +151,10 @@ static void save_failed(struct active *active, const struct rl_err *why)
         return;
     }
     if (of_the_run) {
-        active->end.complete = false;
-        active->end.error = *why;
-        rl_wrap(&active->end.error, "The run was measured but could not be stored");
+        refuse(active, why);
     } else {
         jobs->store_error = *why;
-        if (active->end.complete && !active->spooled)
+        if (active->end.complete)
             keep_on_disk(active);
     }
     if (jobs->stopping) {
@@ -155,7 +201,7 @@ void active_save(struct active *active)
     jobs->store_error = (struct rl_err){0};
     jobs->save_after_ms = LIMIT_STORE_TRY_MS;
     if (active->spooled)
-        spool_remove(jobs->spool, active->id, active->attempt);
+        leave_spool(active);
     if (jobs->unsaved != NULL)
         loop_timer_set(jobs->loop, jobs->save_timer, 0);
     drop(active);
@@ -188,7 +234,9 @@ static const char *fate_of(const struct spool_run *run, const struct store_job *
         return NULL;
     if (job->state == JOB_QUEUED || job->state == JOB_RUNNING || job->state == JOB_INTERRUPTED)
         return "unknown";
-    return ""; /* stored before, or given up by its owner */
+    if (job->state == JOB_FAILED && job->attempt == run->attempt)
+        return REFUSED; /* by the daemon before, which came no further */
+    return "";          /* stored before, or given up by its owner */
 }
 
 /* Whether the store still waits for a spooled run. An error says nothing about the run: its file stays. */
@@ -213,6 +261,8 @@ static int look_up(struct jobs *jobs, const struct spool_run *run, struct store_
         spool_remove(jobs->spool, run->job, run->attempt);
         return 0;
     }
+    if (strcmp(fate, REFUSED) == 0)
+        return set_refused_aside(jobs, run->job, run->attempt, err);
     if (spool_set_aside(jobs->spool, run->job, run->attempt, fate, err) != 0)
         return -1;
     jobs_log("the spool has a run of job %" PRId64

@@ -99,7 +99,8 @@ void active_free(struct active *active);
 
 /* jobs_end.c */
 /* Stores the end of a job whose process is gone. What the store does not take now waits in jobs->unsaved, a measured
- * run in the spool too, and is tried again until it does. Frees active when it is done with it. */
+ * run in the spool too, and is tried again until it does. A run that the database refuses stays in the spool, set
+ * aside, and its job fails. Frees active when it is done with it. */
 void active_save(struct active *active);
 void jobs_save_timer(void *jobs);
 /* At start, before store_recover: what the spool holds waits to be stored. -1 when a run there may be whole and could

@@ -31,8 +31,8 @@ int spool_put(struct spool *spool, const struct spool_run *run, struct rl_err *e
 bool spool_has(const struct spool *spool, int64_t job, int attempt);
 /* The run is stored, or nobody wants it any more. */
 void spool_remove(struct spool *spool, int64_t job, int attempt);
-/* The file keeps its content under a name that ends in why ("damaged", "unknown") and is not read again. Errors as
- * spool_put. */
+/* The file keeps its content under a name that ends in why ("damaged", "unknown", "refused") and is not read again.
+ * Errors as spool_put. */
 int spool_set_aside(struct spool *spool, int64_t job, int attempt, const char *why, struct rl_err *err);
 struct spool_reader {
     /* Of every whole file, oldest job first: takes the run over. -1 with err set ends the reading. */

@@ -402,6 +402,68 @@ static void a_job_whose_run_cannot_be_read_gets_an_end(void **state)
     assert_true(is_there(bench, "job-1-1.run.damaged"));
 }
 
+/* The job fails with the store's reason, and its run stays for whoever wants to know it. */
+static void a_run_that_the_store_refuses_is_set_aside(void **state)
+{
+    struct bench *bench = *state;
+    start_ready(bench, DATA "/base.jsonl");
+    done_fails_with = RL_E_INTERNAL;
+    ends(bench, post(bench, VERIFY), "failed", "internal");
+    done_fails_with = RL_E_NONE;
+    assert_false(is_there(bench, "job-1-1.run"));
+    assert_true(is_there(bench, "job-1-1.run.refused"));
+    next_job_is_right(bench);
+}
+
+static void so_is_one_that_was_in_the_spool(void **state)
+{
+    struct bench *bench = *state;
+    int64_t id = leave_in_the_spool(bench);
+    start(bench, DATA "/base.jsonl");
+    done_fails_with = RL_E_INTERNAL;
+    ends(bench, id, "failed", "internal");
+    done_fails_with = RL_E_NONE;
+    assert_true(is_there(bench, "job-1-1.run.refused"));
+}
+
+/* Killed after the job's end was stored and before the file was set aside. */
+static void so_is_one_whose_job_has_failed(void **state)
+{
+    struct bench *bench = *state;
+    struct rl_err err = {0};
+    int64_t id = leave_in_the_spool(bench);
+    struct store_transition failed = {.id = id,
+                                      .attempt = 1,
+                                      .from = JOB_RUNNING,
+                                      .to = JOB_FAILED,
+                                      .now_ms = rl_now_ms(),
+                                      .error = &(struct rl_err){.code = RL_E_INTERNAL, .message = "refused"}};
+    assert_int_equal(store_job_transition(bench->store, &failed, NULL, &err), 0);
+    start(bench, DATA "/base.jsonl");
+    assert_true(is_there(bench, "job-1-1.run.refused"));
+}
+
+/* The end comes before the store has answered for good: the next start asks it again. */
+static void stopping_keeps_a_refused_run(void **state)
+{
+    struct bench *bench = *state;
+    start_ready(bench, DATA "/base.jsonl");
+    signal(SIGXFSZ, SIG_IGN);
+    int64_t id = post(bench, VERIFY);
+    until(bench, runs, "it runs");
+    limit_files(4096);
+    until(bench, waits_in_memory, "it waits to be stored");
+    limit_files(RLIM_INFINITY);
+    done_fails_with = RL_E_INTERNAL;
+    jobs_shutdown(bench->jobs, on_stopped, bench);
+    assert_true(bench->stopped);
+    done_fails_with = RL_E_NONE;
+    assert_true(is_there(bench, "job-1-1.run"));
+    jobs_free(bench->jobs);
+    start(bench, DATA "/base.jsonl");
+    ends(bench, id, "done", NULL);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 int main(void)
 {
@@ -418,6 +480,10 @@ int main(void)
         CASE(a_damaged_file_in_the_spool_is_set_aside),
         CASE(a_run_is_not_given_up_for_an_error_that_passes),
         CASE(a_job_whose_run_cannot_be_read_gets_an_end),
+        CASE(a_run_that_the_store_refuses_is_set_aside),
+        CASE(so_is_one_that_was_in_the_spool),
+        CASE(so_is_one_whose_job_has_failed),
+        CASE(stopping_keeps_a_refused_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
