@@ -5,11 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/json_text.h"
 #include "record/record_json.h"
 
 static char *dump(json_t *object)
 {
-    char *text = object != NULL ? json_dumps(object, JSON_COMPACT) : NULL;
+    char *text = rl_json_dumps(object);
 
     json_decref(object);
     return text;

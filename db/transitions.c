@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/json_text.h"
+
 struct facts { /* of the stored job, before the step */
     enum job_state state;
     bool retry_on_interrupt, cancel_requested, started;
@@ -70,7 +72,7 @@ static char *error_json(const struct rl_err *error)
                            rl_code_next_action(error->code));
     if (object != NULL && error->field[0] != '\0')
         json_object_set_new(object, "field", json_string(error->field));
-    text = object != NULL ? json_dumps(object, JSON_COMPACT) : NULL;
+    text = rl_json_dumps(object);
     json_decref(object);
     return text;
 }

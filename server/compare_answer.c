@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/json_text.h"
 #include "server/compare_draws.h"
 #include "server/turns.h"
 
@@ -179,7 +180,7 @@ static int judge(struct comparison *c, struct rl_err *err)
                       err))
         return -1;
     json_t *json = compare_to_json(result);
-    c->text = json ? json_dumps(json, JSON_COMPACT) : NULL;
+    c->text = rl_json_dumps(json);
     json_decref(json);
     compare_free(result);
     return c->text ? 0 : rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a comparison's answer");

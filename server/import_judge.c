@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 #include "record/derive.h"
+#include "record/json_text.h"
 #include "record/record_json.h"
 #include "server/aside.h"
 #include "server/run_lend.h"
@@ -34,7 +35,7 @@ struct import_judge {
  * nowhere but in the notes; the build is ours. The files stand in it by their hashes. */
 static int hash_of(const json_t *document, char sha256[65])
 {
-    char *text = document != NULL ? json_dumps(document, JSON_COMPACT) : NULL;
+    char *text = rl_json_dumps(document);
     if (text == NULL)
         return -1;
     rl_sha256_hex(text, strlen(text), sha256);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "record/json_text.h"
 #include "server/transcript.h"
 
 /* How much of a refused value an answer repeats. */
@@ -346,7 +347,7 @@ char *job_spec_text(const struct job_spec *spec)
     json_t *object = job_spec_to_json(spec);
     if (object == NULL)
         return NULL;
-    char *text = json_dumps(object, JSON_COMPACT);
+    char *text = rl_json_dumps(object);
     json_decref(object);
     return text;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "record/json_text.h"
 #include "server/limits.h"
 #include "server/route_turn.h"
 #include "server/static_files.h"
@@ -203,7 +204,7 @@ int route_limit(const struct http_request *request, int *ret, struct rl_err *err
 
 int route_json(struct http_answer *answer, int status, json_t *json, struct rl_err *err)
 {
-    char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
+    char *text = rl_json_dumps(json);
     json_decref(json);
     if (!text)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for the answer");

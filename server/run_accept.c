@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "record/derive.h"
+#include "record/json_text.h"
 #include "record/quantile.h"
 #include "record/record_json.h"
 
@@ -287,7 +288,7 @@ char *run_document(const struct rl_run *run)
             return NULL;
         }
     }
-    char *text = document != NULL ? json_dumps(document, JSON_COMPACT) : NULL;
+    char *text = rl_json_dumps(document);
     json_decref(document);
     return text;
 }

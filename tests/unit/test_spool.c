@@ -247,6 +247,28 @@ static void a_folder_that_cannot_be_counted_is_not_taken_for_empty(void **state)
     assert_int_equal(put(bench), 0);
 }
 
+/* What is stored in the end is made the same way. */
+static void no_allocation_that_fails_leaves_a_part_of_a_document_out(void **state)
+{
+    struct bench *bench = *state;
+    char *whole = run_document(bench->run.run);
+    int failures = 0;
+    assert_non_null(whole);
+    for (int n = 1;; n++) {
+        arm(n);
+        char *again = run_document(bench->run.run);
+        countdown = 0;
+        failures += again == NULL;
+        if (again != NULL)
+            assert_int_equal(strcmp(again, whole), 0);
+        free(again);
+        if (!fired)
+            break;
+    }
+    assert_true(failures > 100);
+    free(whole);
+}
+
 /* ---- reading ---- */
 
 static int on_run(void *arg, struct spool_run *run, struct rl_err *err)
@@ -358,6 +380,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(no_allocation_that_fails_leaves_a_part_out),
         CASE(a_folder_that_cannot_be_counted_is_not_taken_for_empty),
+        CASE(no_allocation_that_fails_leaves_a_part_of_a_document_out),
         CASE(no_allocation_that_fails_is_taken_for_damage),
         CASE(what_is_not_as_it_was_written_is_set_aside),
         CASE(an_error_of_the_system_leaves_the_file),
