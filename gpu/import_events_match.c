@@ -60,6 +60,15 @@ static int by_base_counted(const void *a, const void *b)
                             (one->group->first->line < two->group->first->line);
 }
 
+static int by_key_counted(const void *a, const void *b)
+{
+    const struct counted *one = a, *two = b;
+    int order = strcmp(one->key, two->key);
+    return order != 0 ? order
+                      : (one->group->first->line > two->group->first->line) -
+                            (one->group->first->line < two->group->first->line);
+}
+
 static int give(struct matching *m, struct import_timed *timed, struct import_group *group)
 {
     timed->found = rl_arena_array(m->import->arena, 1, sizeof(struct import_group *));
@@ -70,7 +79,8 @@ static int give(struct matching *m, struct import_timed *timed, struct import_gr
     return 0;
 }
 
-/* Those of one base name and shape whose whole names agree on one launch group, and on which no other does. */
+/* Those of one base name and shape whose whole names agree on one launch group, and on which no other does. Both sides
+ * are sorted by key. */
 static int match_keys(struct matching *m, struct import_timed *timed, size_t timed_count, struct counted *counted,
                       size_t counted_count, bool *used)
 {
@@ -188,6 +198,18 @@ static bool shapes_fit(const struct import_group *one, const struct import_group
     return !one->has_dims || !two->has_dims || import_compare_shapes(one, two) == 0;
 }
 
+/* By key, of one base name and of every shape: a copy, since later timed groups of that base name need the shapes' own
+ * order. */
+static struct counted *sort_by_key(struct matching *m, const struct counted *counted, size_t count)
+{
+    struct counted *sorted = rl_arena_array(m->import->arena, count, sizeof *sorted);
+    if (sorted == NULL)
+        return NULL;
+    memcpy(sorted, counted, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, by_key_counted);
+    return sorted;
+}
+
 /* Timed groups from t on and counted ones from c on that have one base name and shape. */
 static int match_run(struct matching *m, size_t t, size_t *t_end, size_t c, size_t *c_end)
 {
@@ -200,7 +222,9 @@ static int match_run(struct matching *m, size_t t, size_t *t_end, size_t c, size
            shapes_fit(&timed->group, m->counted[*c_end].group))
         ++*c_end;
     bool *used = rl_arena_array(m->import->arena, *c_end - c, sizeof *used);
-    if (used == NULL)
+    if (!timed->group.has_dims && counted->group->has_dims)
+        counted = sort_by_key(m, counted, *c_end - c);
+    if (used == NULL || counted == NULL)
         return no_memory(m->import);
     if (match_keys(m, timed, *t_end - t, counted, *c_end - c, used) != 0)
         return -1;

@@ -135,6 +135,42 @@ static void by_order(void **state)
     must_refuse(&given, RL_E_IMPORT_MISSING, "ncu", "\"f\"|2 launches|3 counted|partial");
 }
 
+/* A launch of a trace that does not tell its grid and block. */
+#define BARE(name, ts, dur)                                                                                            \
+    "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"" name "\", \"ts\": " ts ", \"dur\": " dur                       \
+    ", \"args\": {\"device\": 0, \"stream\": 7, \"correlation\": " ts "}}"
+
+static void whole_names_without_shapes(void **state)
+{
+    (void)state;
+    /* by shape the counted ones stand as f<2>, f<1>, f<3>, by name as f<1>, f<2>, f<3> */
+    struct given given = {
+        .ncu = LONG_HEAD DRAM("0", "f<2>", "1", "20") DRAM("1", "f<2>", "1", "20") DRAM("2", "f<2>", "1", "20")
+            DRAM("3", "f<1>", "2", "10") DRAM("4", "f<1>", "2", "10") DRAM("5", "f<3>", "3", "30"),
+        .timings = TRACE(BARE("f<1>", "1", "1") ",\n" BARE("f<1>", "2", "2") ",\n" BARE("f<1>", "3", "6") ",\n" BARE(
+            "f<2>", "4", "4") ",\n" BARE("f<2>", "5", "5") ",\n" BARE("f<2>", "6", "9"))};
+    struct import_result result;
+    const struct rl_run *run = must_import(&given, &result);
+    assert_int_equal(run->row_count, 2); /* nothing of f<3> was timed */
+    const struct rl_row_state *one = &row_of(run, "f<1>")->state[RL_MIXED],
+                              *two = &row_of(run, "f<2>")->state[RL_MIXED];
+    assert_int_equal(one->time_s.n, 3);
+    assert_near(one->time_s.median.value, 2e-6, 1e-18);
+    assert_near(one->bytes.dram.value, 10, 0);
+    assert_int_equal(two->time_s.n, 3);
+    assert_near(two->time_s.median.value, 5e-6, 1e-18);
+    assert_false(has_note(run, "by base name"));
+    import_result_fini(&result);
+    /* launches with shapes beside those without: by shape f<1> and f<3> stand together, by name f<2> is between them */
+    given.ncu = LONG_HEAD DRAM("0", "f<1>", "1", "10") DRAM("1", "f<2>", "2", "20") DRAM("2", "f<3>", "1", "30");
+    given.timings = TRACE(BARE("f<2>", "1", "1") ",\n" EVENT("f<3>", "2", "2", "1") ",\n" BARE("f<2>", "3", "3"));
+    run = must_import(&given, &result);
+    assert_int_equal(run->row_count, 2);
+    assert_near(row_of(run, "f<2>")->state[RL_MIXED].time_s.median.value, 2e-6, 1e-18); /* of 1 and 3 */
+    assert_near(row_of(run, "f<3>")->state[RL_MIXED].time_s.median.value, 2e-6, 1e-18);
+    import_result_fini(&result);
+}
+
 static void launches_that_are_not_there(void **state)
 {
     (void)state;
@@ -367,7 +403,7 @@ int main(void)
         cmocka_unit_test(shapes),         cmocka_unit_test(launches_that_are_not_there),
         cmocka_unit_test(ceilings),       cmocka_unit_test(nsys),
         cmocka_unit_test(nvbench),        cmocka_unit_test(arrays),
-        cmocka_unit_test(profiler_times),
+        cmocka_unit_test(profiler_times), cmocka_unit_test(whole_names_without_shapes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
