@@ -141,8 +141,12 @@ static int rows_of_counters(struct import *import, struct import_table *table)
 
 /* ---- the run as a whole ---- */
 
-static bool is_suite(const struct rl_run *run)
+/* Rows of the suite's kernels alone. An entry of a published record is of the suite without rows too: its table was not
+ * printed. */
+static bool is_suite(const struct rl_run *run, bool published)
 {
+    if (run->row_count == 0)
+        return published;
     for (size_t i = 0; i < run->row_count; i++) {
         const struct rl_unit *unit = rl_unit_find(run->rows[i].kernel);
         if (unit == NULL || unit->kind != RL_UNIT_KERNEL)
@@ -244,7 +248,7 @@ static int import_counters_and_timings(struct import *import)
 static int finish_run(struct import *import)
 {
     struct rl_run *run = import->run;
-    if (!is_suite(run))
+    if (!is_suite(run, import_file_of(import->request, IMPORT_RECORD) != NULL))
         run->suite = "import";
     if (run->outcome == RL_OK && !all_timed(run)) {
         run->outcome = RL_PARTIAL;

@@ -278,7 +278,7 @@ static int no_launches(struct matching *m)
         names[len] = '\0';
         count++;
     }
-    return count == 0 ? 0 : import_left_out(m->import, names, count);
+    return count == 0 ? 0 : import_left_out(m->import, names, count, count == m->timed_count);
 }
 
 static int add_samples(struct matching *m)

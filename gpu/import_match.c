@@ -14,7 +14,7 @@ bool import_is_partial(const struct import *import)
     return import->request->fields.partial != NULL && strcmp(import->request->fields.partial, "true") == 0;
 }
 
-int import_left_out(struct import *import, const char *names, size_t count)
+int import_left_out(struct import *import, const char *names, size_t count, bool all)
 {
     struct rl_run *run = import->run;
     const struct import_file *ncu = import_file_of(import->request, IMPORT_NCU);
@@ -22,6 +22,10 @@ int import_left_out(struct import *import, const char *names, size_t count)
     char more[64] = "";
     if (count > NAMES_LISTED)
         snprintf(more, sizeof more, " and %zu more", count - NAMES_LISTED);
+    if (all && import_is_partial(import))
+        return import_fail(import->err, RL_E_IMPORT_MISSING, &source,
+                           "no kernel of the timings finds a launch there, so that nothing is left to import: %s%s",
+                           names, more);
     if (!import_is_partial(import))
         return import_fail(import->err, RL_E_IMPORT_MISSING, &source,
                            "%zu kernel%s of the timings find%s no launch there: %s%s; \"partial\" (--partial) goes on "
@@ -219,5 +223,5 @@ int import_match_rows(struct import *import, struct import_table *table)
         run->rows[kept++] = run->rows[i];
     }
     run->row_count = kept;
-    return missing.count == 0 ? 0 : import_left_out(import, missing.names, missing.count);
+    return missing.count == 0 ? 0 : import_left_out(import, missing.names, missing.count, kept == 0);
 }

@@ -126,10 +126,12 @@ char *import_name_key(struct rl_arena *arena, const char *name);
 
 /* ---- finding launches (import_match.c) ---- */
 
-/* Sets import->row_group for the rows of timings. With the field partial, rows that find none are left out. */
+/* Sets import->row_group for the rows of timings. With the field partial, rows that find none are left out.
+ * RL_E_IMPORT_MISSING without it, and where none finds one. */
 int import_match_rows(struct import *import, struct import_table *table);
-/* Marks the run as partial for kernels that found no launch: "…: a, b and 3 more". */
-int import_left_out(struct import *import, const char *names, size_t count);
+/* Marks the run as partial for kernels that found no launch: "…: a, b and 3 more". RL_E_IMPORT_MISSING without the
+ * field partial, and where none is left (all: no kernel found one). */
+int import_left_out(struct import *import, const char *names, size_t count, bool all);
 bool import_is_partial(const struct import *import); /* the field partial is "true" */
 
 /* ---- the readers (import_trace.c, import_nsys.c, import_nvbench.c) ---- */

@@ -63,6 +63,8 @@ static int check_document(struct reader *r, const struct rl_run *run)
             &r->at, RL_E_IMPORT_OTHER_FILE, "source",
             "is \"replayed\": a replay measures nothing; import the recording that was replayed, by itself, as "
             "recording: it is of the day on which it was measured");
+    if (run->row_count + run->ceiling_count == 0)
+        return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, "kernels", "has none, and no ceiling: nothing was measured");
     if (!rl_device_id_valid(&run->device))
         return run->device.uuid.why == NULL
                    ? import_fail_at(&r->at, RL_E_IMPORT_DISAGREES, "device.id",

@@ -45,6 +45,8 @@ static int check_head(const struct rl_run *run, const struct import_expected *ex
         return broken(err, "device.id", "it is neither its UUID nor, without one, a slug");
     if (!rl_utf8_is_line(run->device.name))
         return broken(err, "device.name", "it has a control character or nothing that can be seen");
+    if (run->row_count + run->ceiling_count == 0)
+        return broken(err, "kernels", "it has none, and no ceiling");
     for (size_t i = 0; i < run->row_count; i++)
         if (!rl_kernel_name_valid(run->rows[i].kernel))
             return broken(err, "kernels", "a name has a control character or nothing that can be seen");

@@ -308,11 +308,13 @@ class Imports(unittest.TestCase):
         at, warm = next((at, line) for at, line in enumerate(file) if (line.get("unit"), line.get("state")) == ("vector_add", "warm"))
         document = json.loads(json.dumps(file[-1]))
         document["run"]["device"]["id"] = "GPU-0"
+        empty = {**file[-1], "run": {**file[-1]["run"], "kernels": [], "ceilings": []}}
         times = warm["times_s"]
         for changed, line, code, words in (
                 ({**warm, "times_s": times[:-1]}, at, "import_disagrees", ["times_s", "n 9", "says 10"]), ({**warm, "launches": 39}, at, "import_disagrees", ["launches", "39"]),
                 ({**warm, "times_s": [times[0], *[times[1]] * (len(times) - 1)]}, at, "import_disagrees", ["times_s"]), ({**warm, "state": "hot"}, at, "import_format", []),
-                ({**warm, "times_s": [-1]}, at, "import_format", ["times_s"]), (document, len(file) - 1, "import_disagrees", ["device.id", "uuid"])):
+                ({**warm, "times_s": [-1]}, at, "import_format", ["times_s"]), (document, len(file) - 1, "import_disagrees", ["device.id", "uuid"]),
+                (empty, len(file) - 1, "import_format", ["kernels", "no ceiling"])):
             with self.subTest(changed=str(changed)[:200]):
                 text = lines(*[changed if i == line else old for i, old in enumerate(file)])
                 self.refused({"timings": text}, {}, code=code, words=["upload, line %d" % (line + 1), *words], field="timings")
@@ -517,6 +519,18 @@ class Imports(unittest.TestCase):
         self.importer("say('result', 2, run=json.loads(%r))" % json.dumps(rates))
         made = self.imported({"record": T4}, {"date": "2026-09-01"})
         self.assertEqual(made["kernels"], run["kernels"])  # derived again
+
+    def test_a_run_of_nothing(self):
+        """Refused where it is made, and where it is stored."""
+        run = self.imported({"record": T4}, {"date": "2026-09-01"})
+        del run["id"], run["job"], run["why"]["job"]
+        for timings in (lines({"kernel": "b", "ms": 1}), lines({"kernel": "b", "ms": 1}, {"ceiling": "dram_copy", "byte_per_s": 1e12})):
+            self.refused({"ncu": counters("a"), "timings": timings}, {**WHAT, "partial": "true"}, 422, "import_missing", ["no kernel", '"b"'], "ncu")
+        self.importer("say('result', 2, run=json.loads(%r))" % json.dumps({**run, "kernels": [], "ceilings": []}))
+        answer = self.send({"record": T4}, {"date": "2026-09-01"})
+        self.assertEqual(answer.code, "import_failed")
+        self.assertIn("kernels", answer.json["error"]["message"])
+        self.nothing_stored()
 
     def test_a_client_that_goes_away(self):
         daemon = self.importer("time.sleep(60)")

@@ -195,6 +195,27 @@ static void launches_that_are_not_there(void **state)
     must_refuse(&given, RL_E_BAD_FIELD, "partial", "true or false");
 }
 
+static void nothing_is_left(void **state)
+{
+    (void)state;
+    struct given given = {.ncu = LONG_HEAD DRAM("0", "a(int)", "8", "10"),
+                          .timings = "{\"kernel\": \"b\", \"ms\": 1}\n{\"kernel\": \"c\", \"ms\": 1}\n",
+                          .fields = {.partial = "true"}};
+    must_refuse(&given, RL_E_IMPORT_MISSING, "ncu", "no kernel of the timings|\"b\", \"c\"|nothing is left");
+    given.timings = TRACE(EVENT("b", "1", "1", "8") ",\n" EVENT("a", "2", "2", "9"));
+    must_refuse(&given, RL_E_IMPORT_MISSING, "ncu",
+                "no kernel of the timings|\"b\" (not there)|\"a\" (launched there in other shapes)|nothing is left");
+    given.timings = TRACE(EVENT("b", "1", "1", "8") ",\n" EVENT("a", "2", "2", "8"));
+    struct import_result result;
+    assert_int_equal(must_import(&given, &result)->row_count, 1);
+    import_result_fini(&result);
+    given = (struct given){.timings = "{\"ceiling\": \"dram_copy\", \"byte_per_s\": 1e12}\n"};
+    const struct rl_run *run = must_import(&given, &result);
+    assert_int_equal(run->row_count, 0);
+    assert_string_equal(run->suite, "import"); /* ceilings alone are no run of the suite */
+    import_result_fini(&result);
+}
+
 static void shapes(void **state)
 {
     (void)state;
@@ -398,12 +419,13 @@ static void profiler_times(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_trace_alone),  cmocka_unit_test(bad_traces),
-        cmocka_unit_test(spellings),      cmocka_unit_test(by_order),
-        cmocka_unit_test(shapes),         cmocka_unit_test(launches_that_are_not_there),
-        cmocka_unit_test(ceilings),       cmocka_unit_test(nsys),
-        cmocka_unit_test(nvbench),        cmocka_unit_test(arrays),
-        cmocka_unit_test(profiler_times), cmocka_unit_test(whole_names_without_shapes),
+        cmocka_unit_test(a_trace_alone),   cmocka_unit_test(bad_traces),
+        cmocka_unit_test(spellings),       cmocka_unit_test(by_order),
+        cmocka_unit_test(shapes),          cmocka_unit_test(launches_that_are_not_there),
+        cmocka_unit_test(ceilings),        cmocka_unit_test(nsys),
+        cmocka_unit_test(nvbench),         cmocka_unit_test(arrays),
+        cmocka_unit_test(profiler_times),  cmocka_unit_test(whole_names_without_shapes),
+        cmocka_unit_test(nothing_is_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
