@@ -243,6 +243,33 @@ static bool has_word(const struct import_text *text, const char *word)
     return memmem(text->data, text->len, word, strlen(word)) != NULL;
 }
 
+/* Columns that tables of nsys stats have whatever --timeunit they are of. Older releases write no unit at all. */
+static bool is_nsys_header(const char *line, size_t len)
+{
+    static const char *const headers[][3] = {
+        {"Start", "Duration", "GrdX"}, {"Start", "Duration", "Name"}, {"Time", "Total Time", "Name"}};
+    for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++) {
+        size_t found = memchr(line, ',', len) != NULL;
+        for (size_t w = 0; w < 3; w++)
+            found += memmem(line, len, headers[i][w], strlen(headers[i][w])) != NULL;
+        if (found == 4)
+            return true;
+    }
+    return false;
+}
+
+static bool is_nsys(const struct import_text *text)
+{
+    const char *line;
+    size_t at = 0, len;
+    if (has_word(text, "(ns)") || has_word(text, "Instances"))
+        return true;
+    while (import_text_line(text, &at, &line, &len))
+        if (is_nsys_header(line, len))
+            return true;
+    return false;
+}
+
 /* By what stands first and by the members that one kind alone has. A file of lines begins with a line that is whole. */
 static enum content content_of(const struct import_text *text)
 {
@@ -253,7 +280,7 @@ static enum content content_of(const struct import_text *text)
     if (first == '[')
         return memmem(text->data, text->len < 65536 ? text->len : 65536, "\"ph\"", 4) != NULL ? TRACE : ARRAY;
     if (first != '{')
-        return first != '#' && first != '=' && (has_word(text, "(ns)") || has_word(text, "Instances")) ? NSYS : LINES;
+        return first != '#' && first != '=' && is_nsys(text) ? NSYS : LINES;
     json_error_t why;
     json_t *object = json_loadb(text->data + at, line, JSON_REJECT_DUPLICATES | JSON_DISABLE_EOF_CHECK, &why);
     bool is_line = object != NULL && json_object_get(object, "traceEvents") == NULL &&

@@ -289,6 +289,47 @@ static void ceilings(void **state)
     "Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,StcSMem (MB),DymSMem (MB),Bytes "           \
     "(MB),Throughput (MBps),SrcMemKd,DstMemKd,Device,Ctx,Strm,Name\n"
 
+/* A launch of 2 and one of 4 microseconds, a copy between them. */
+#define TRACE_HEAD(unit)                                                                                               \
+    "Start" unit ",Duration" unit ",CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,StcSMem,DymSMem,Bytes,Throughput,"    \
+    "SrcMemKd,DstMemKd,Device,Ctx,Strm,Name\n"
+#define TRACE_ROW(start, time)  start "," time ",1,8,1,1,256,1,1,32,0,0,,,,,Test GPU (0),1,7,f(int)\n"
+#define TRACE_COPY(start, time) start "," time ",2,,,,,,,,,,0.1,5,Pageable,Device,Test GPU (0),1,7,[CUDA memcpy HtoD]\n"
+
+static void nsys_units(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        TRACE_HEAD(" (ns)") TRACE_ROW("100", "2000") TRACE_COPY("3000", "50") TRACE_ROW("90000", "4000"),
+        TRACE_HEAD(" (us)") TRACE_ROW("0.100", "2.000") TRACE_COPY("3.000", "0.050") TRACE_ROW("90.000", "4.000"),
+        TRACE_HEAD(" (\xCE\xBCs)") TRACE_ROW("0.100", "2.000") TRACE_ROW("90.000", "4.000"),
+        TRACE_HEAD(" (ms)") TRACE_ROW("0.000100", "0.002") TRACE_COPY("0.003", "0.00005") TRACE_ROW("0.09", "0.004"),
+        TRACE_HEAD(" (s)") TRACE_ROW("0.0000001", "0.000002") TRACE_ROW("0.00009", "0.000004"),
+        TRACE_HEAD("") TRACE_ROW("100", "2000") TRACE_COPY("3000", "50") TRACE_ROW("90000", "4000"), /* nanoseconds */
+        "Processing [r.sqlite] with [gputrace.py]...\n\n" TRACE_HEAD(" (us)") TRACE_ROW("0.1", "2")
+            TRACE_ROW("90", "4"),
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct given given = {.timings = texts[i], .ncu = LONG_HEAD DRAM("0", "f(int)", "8", "10")};
+        struct import_result result;
+        const struct rl_run *run = must_import(&given, &result);
+        assert_int_equal(run->row_count, 1);
+        assert_near(run->rows[0].state[RL_MIXED].time_s.median.value, 3e-6, 1e-18);
+        assert_near(run->rows[0].state[RL_MIXED].time_s.min.value, 2e-6, 1e-18);
+        assert_int_equal(run->rows[0].state[RL_MIXED].time_s.n, 2);
+        import_result_fini(&result);
+    }
+    refuse_timings(TRACE_HEAD(" (h)") TRACE_ROW("1", "2"), RL_E_IMPORT_FORMAT, "line 2, \"Duration\"|ns, us, ms or s");
+    /* tables without kernels, of other units too: the report to send is said */
+    refuse_timings("Time (%),Total Time (us),Num Calls,Avg (us),Med (us),Name\n1,2,3,4,5,cudaLaunchKernel\n",
+                   RL_E_IMPORT_NOT_TIMINGS, "table of nsys stats|cuda_gpu_trace");
+    refuse_timings("Start (ms),Duration (ms),Name,Result,CorrID\n1,2,cudaLaunchKernel,0,3\n", RL_E_IMPORT_NOT_TIMINGS,
+                   "table of nsys stats|cuda_gpu_trace");
+    refuse_timings("Time(%),Total Time,Calls,Average,Name\n1,2,3,4,cudaLaunchKernel\n", RL_E_IMPORT_NOT_TIMINGS,
+                   "table of nsys stats|cuda_gpu_trace");
+    refuse_timings("name,seconds\nDuration,1\n", RL_E_IMPORT_NOT_TIMINGS, "line 1|is no JSON"); /* no table of nsys */
+}
+
 static void nsys(void **state)
 {
     (void)state;
@@ -425,7 +466,7 @@ int main(void)
         cmocka_unit_test(ceilings),        cmocka_unit_test(nsys),
         cmocka_unit_test(nvbench),         cmocka_unit_test(arrays),
         cmocka_unit_test(profiler_times),  cmocka_unit_test(whole_names_without_shapes),
-        cmocka_unit_test(nothing_is_left),
+        cmocka_unit_test(nothing_is_left), cmocka_unit_test(nsys_units),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
