@@ -12,13 +12,14 @@
 #include "record/quantile.h"
 
 #define GAP_FACTOR     3.0 /* an interval of more than so many usual ones has samples missing */
-#define SEVERAL_FACTOR 0.1 /* a quarter of the intervals that short: lines of several GPUs, one after the other */
+#define SEVERAL_FACTOR 0.1 /* intervals that short beside long ones: lines of several GPUs, one after the other */
 
 struct summing {
     struct import *import;
     struct import_power *power;
     double from, until; /* ms of the log's clock */
-    double interval;    /* usual, in ms; 0: one sample */
+    double interval;    /* usual, in ms; 0: no sample comes after another, or most at the time of the one before */
+    size_t intervals;   /* samples that come after the one before them, or at its time */
     double integral, covered;
     size_t samples;
     size_t gap_line, step_line; /* the first of each within the window; 0: none */
@@ -177,26 +178,45 @@ static int set_window(struct summing *s)
 
 /* ---- intervals ---- */
 
+/* In a log that does not say of which GPU a line is, whether its lines look like several GPUs': at one time, or a few
+ * milliseconds apart in rounds. Of k GPUs one interval in k is long. Rare ones do not count: a sample that came early,
+ * or a pause among more than 64 intervals, as many as there may be GPUs. */
+static int refuse_several(struct summing *s, const double *sorted)
+{
+    static const char way_out[] = "as of several GPUs, and does not say which is whose: log with "
+                                  "--query-gpu=timestamp,index,uuid,power.draw";
+    const struct import_power *p = s->power;
+    double low = sorted[s->intervals / 4], high = sorted[s->intervals - 1 - s->intervals / IMPORT_POWER_GPUS];
+    char a[32] = "?", b[32] = "?";
+    for (size_t i = 1; i < p->count; i++)
+        if (p->samples[i].ms == p->samples[i - 1].ms)
+            return rl_fail(s->import->err, RL_E_BAD_FIELD, "power_gpu",
+                           "the power log's line %zu has the same time as the sample before it, %s", p->samples[i].line,
+                           way_out);
+    if (low >= SEVERAL_FACTOR * high)
+        return 0;
+    rl_format_fixed(a, sizeof a, low, 0);
+    rl_format_fixed(b, sizeof b, high, 0);
+    return rl_fail(s->import->err, RL_E_BAD_FIELD, "power_gpu",
+                   "the power log has lines %s ms apart beside ones %s ms apart, %s (of one GPU with a pause, send the "
+                   "lines before or after it)",
+                   a, b, way_out);
+}
+
 static int usual_interval(struct summing *s)
 {
     const struct import_power *p = s->power;
     double *intervals = rl_arena_array(s->import->arena, p->count, sizeof *intervals);
-    size_t count = 0;
     if (intervals == NULL)
         return rl_fail(s->import->err, RL_E_NO_MEMORY, "power", "no memory for the power log");
     for (size_t i = 1; i < p->count; i++)
         if (p->samples[i].ms >= p->samples[i - 1].ms)
-            intervals[count++] = (double)(p->samples[i].ms - p->samples[i - 1].ms);
-    if (count == 0 || !p->timed)
+            intervals[s->intervals++] = (double)(p->samples[i].ms - p->samples[i - 1].ms);
+    if (s->intervals == 0 || !p->timed)
         return 0;
-    rl_sort_doubles(intervals, count);
-    s->interval = rl_quantile_sorted(intervals, count, 0.5);
-    if (!p->told && count >= 8 &&
-        rl_quantile_sorted(intervals, count, 0.25) < SEVERAL_FACTOR * rl_quantile_sorted(intervals, count, 0.75))
-        return rl_fail(s->import->err, RL_E_BAD_FIELD, "power_gpu",
-                       "the power log has lines at almost the same time, as of several GPUs, and does not say which is "
-                       "whose: log with --query-gpu=timestamp,index,uuid,power.draw");
-    return 0;
+    rl_sort_doubles(intervals, s->intervals);
+    s->interval = rl_quantile_sorted(intervals, s->intervals, 0.5);
+    return p->told ? 0 : refuse_several(s, intervals);
 }
 
 /* The part of one interval that is in the window. */
@@ -230,6 +250,15 @@ static double plain_mean(const struct import_power *p)
 
 /* ---- the result ---- */
 
+/* Why a log with times has no usual interval between its samples. */
+static const char *why_no_interval(const struct summing *s)
+{
+    if (s->power->count < 2)
+        return "the power log has one sample";
+    return s->intervals > 0 ? "most samples of the power log have the same time as the one before"
+                            : "the power log's clock was set back before each of its samples";
+}
+
 static struct rl_real energy_of(struct summing *s)
 {
     struct rl_arena *arena = s->import->run->arena;
@@ -237,13 +266,15 @@ static struct rl_real energy_of(struct summing *s)
     const char *why = NULL;
     if (!s->power->timed)
         why = "the power log has no times: nvidia-smi dmon -o DT writes them";
-    else if (s->covered <= 0)
-        why = "the power log has one sample";
     else if (s->step_line != 0)
         why = rl_arena_printf(arena, "the power log's clock was set back before its line %zu", s->step_line);
+    else if (s->interval <= 0)
+        why = why_no_interval(s);
     else if (s->gap_line != 0 && rl_format_fixed(gap, sizeof gap, s->gap_s, 1) > 0)
         why = rl_arena_printf(arena, "samples are missing: %s s without, the first before the power log's line %zu",
                               gap, s->gap_line);
+    else if (s->covered <= 0)
+        why = "the samples of the window have one and the same time";
     return why == NULL ? rl_known(s->integral) : rl_unknown(why);
 }
 
@@ -260,8 +291,8 @@ static int set_power(struct summing *s)
     power->average_w = rl_known(s->covered > 0 ? s->integral / s->covered : plain_mean(p));
     power->energy_j = energy_of(s);
     power->samples = (int64_t)s->samples;
-    power->interval_s = s->interval > 0 ? rl_known(s->interval / 1000)
-                                        : rl_unknown(p->timed ? "the power log has one sample" : no_times);
+    power->interval_s =
+        s->interval > 0 ? rl_known(s->interval / 1000) : rl_unknown(p->timed ? why_no_interval(s) : no_times);
     power->from = p->timed ? rl_text_copy(run->arena, from) : (struct rl_text){NULL, no_times};
     power->until = p->timed ? rl_text_copy(run->arena, until) : (struct rl_text){NULL, no_times};
     power->source = p->source;

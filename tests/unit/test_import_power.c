@@ -127,6 +127,66 @@ static void several_gpus(void **state)
            (struct import_fields){0}, RL_E_BAD_FIELD, "power_gpu", "several GPUs|index");
 }
 
+#define PLAIN(rows)       "timestamp, power.draw [W]\n" rows
+#define OF(second, watts) "2026/11/28 10:00:" second ", " watts " W\n"
+#define SEVERAL           RL_E_BAD_FIELD, "power_gpu"
+
+/* Lines of several GPUs that do not say which, however few, and what looks like them and is one GPU's. */
+static void untold_gpus(void **state)
+{
+    (void)state;
+    const struct import_fields none = {0};
+    refuse(PLAIN(OF("00.000", "100") OF("00.002", "300") OF("01.000", "100") OF("01.002", "300")), none, SEVERAL,
+           "2 ms|998 ms|several GPUs|index,uuid");
+    refuse(PLAIN(OF("00.000", "100") OF("00.002", "300") OF("01.000", "100")), none, SEVERAL, "several GPUs");
+    refuse(PLAIN(OF("00.000", "100") OF("00.000", "300")), none, SEVERAL, "same time|several GPUs");
+    refuse(PLAIN(OF("00.000", "100") OF("01.000", "100") OF("02.000", "100") OF("02.000", "300")), none, SEVERAL,
+           "same time|several GPUs");
+    /* eight GPUs: seven intervals of eight are short */
+    char log[8192];
+    size_t len = (size_t)snprintf(log, sizeof log, PLAIN(""));
+    for (int i = 0; i < 80; i++)
+        len += (size_t)snprintf(log + len, sizeof log - len, "2026/11/28 10:00:%02d.%03d, 100 W\n", i / 8, i % 8);
+    refuse(log, none, SEVERAL, "1 ms|993 ms|several GPUs");
+    /* one GPU: a pause of 61 s among a hundred samples, and a sample that came early */
+    len = (size_t)snprintf(log, sizeof log, PLAIN(""));
+    for (int i = 0; i < 100; i++)
+        len += (size_t)snprintf(log + len, sizeof log - len, "2026/11/28 10:%02d:%02d.000, 100 W\n", i / 60 + (i >= 50),
+                                i % 60);
+    snprintf(log + len, sizeof log - len, "2026/11/28 10:02:39.050, 100 W\n");
+    struct import_result result;
+    struct rl_power power = power_of(log, none, &result);
+    assert_near(power.average_w.value, 100, 1e-9);
+    assert_non_null(strstr(power.energy_j.why, "samples are missing: 61.0 s"));
+    assert_near(power.interval_s.value, 1, 1e-9);
+    import_result_fini(&result);
+}
+
+/* The reasons of an interval of 0, and of none. */
+static void same_times(void **state)
+{
+    (void)state;
+    struct import_result result;
+    struct rl_power power =
+        power_of(QUERY(AT("00.000", "100") AT("00.000", "300")), (struct import_fields){0}, &result);
+    assert_false(rl_is_known(power.energy_j) || rl_is_known(power.interval_s));
+    assert_non_null(strstr(power.energy_j.why, "the same time"));
+    assert_non_null(strstr(power.interval_s.why, "the same time"));
+    import_result_fini(&result);
+    power = power_of(QUERY(AT("00.000", "100") AT("00.000", "100") AT("01.000", "100") AT("01.000", "100")),
+                     (struct import_fields){0}, &result);
+    assert_non_null(strstr(power.energy_j.why, "the same time")); /* and no samples are missing */
+    import_result_fini(&result);
+    power = power_of(QUERY(AT("00.000", "100")), (struct import_fields){0}, &result);
+    assert_non_null(strstr(power.energy_j.why, "one sample"));
+    assert_non_null(strstr(power.interval_s.why, "one sample"));
+    import_result_fini(&result);
+    power = power_of(QUERY(AT("05.000", "100") AT("04.000", "300")), (struct import_fields){0}, &result);
+    assert_non_null(strstr(power.energy_j.why, "set back before its line 3"));
+    assert_non_null(strstr(power.interval_s.why, "set back"));
+    import_result_fini(&result);
+}
+
 static void bad_logs(void **state)
 {
     (void)state;
@@ -172,10 +232,8 @@ static void bad_logs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(averages),
-        cmocka_unit_test(gaps_and_clocks),
-        cmocka_unit_test(several_gpus),
-        cmocka_unit_test(bad_logs),
+        cmocka_unit_test(averages),    cmocka_unit_test(gaps_and_clocks), cmocka_unit_test(several_gpus),
+        cmocka_unit_test(untold_gpus), cmocka_unit_test(same_times),      cmocka_unit_test(bad_logs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
