@@ -224,6 +224,9 @@ static void add_interval(struct summing *s, const struct import_power_sample *a,
 {
     double from = fmax((double)a->ms, s->from), until = fmin((double)b->ms, s->until), dt = (double)(b->ms - a->ms);
     if (b->ms < a->ms) {
+        /* the log has what lies between them twice */
+        if ((double)b->ms > s->until || (double)a->ms < s->from)
+            return;
         s->step_line = s->step_line == 0 ? b->line : s->step_line;
         return;
     }

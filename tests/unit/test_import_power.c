@@ -162,6 +162,36 @@ static void untold_gpus(void **state)
     import_result_fini(&result);
 }
 
+/* A clock set back, in a log whose window it lies beside or in. */
+static void steps_and_windows(void **state)
+{
+    (void)state;
+    /* from 4 s back to 1 s: what lies between was logged twice */
+    const char *log = QUERY(AT("00.000", "100") AT("01.000", "100") AT("02.000", "100") AT("03.000", "100")
+                                AT("04.000", "100") AT("01.000", "100") AT("02.000", "100") AT("03.000", "100")
+                                    AT("04.000", "100") AT("05.000", "200") AT("06.000", "200") AT("07.000", "200"));
+    static const struct {
+        const char *since, *until;
+        double joules; /* -1: unknown */
+    } cases[] = {
+        {"05.000", "07.000", 400}, {"04.500", "06.000", 287.5}, {"00.000", "01.000", -1},
+        {"03.500", "06.000", -1},  {"02.000", "03.000", -1},    {"00.000", "07.000", -1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char since[40], until[40];
+        struct import_result result;
+        snprintf(since, sizeof since, "2026-11-28 10:00:%s", cases[i].since);
+        snprintf(until, sizeof until, "2026-11-28 10:00:%s", cases[i].until);
+        struct rl_power power = power_of(log, (struct import_fields){.since = since, .until = until}, &result);
+        assert_int_equal(rl_is_known(power.energy_j), cases[i].joules >= 0);
+        if (cases[i].joules >= 0)
+            assert_near(power.energy_j.value, cases[i].joules, 1e-9);
+        else
+            assert_non_null(strstr(power.energy_j.why, "set back before its line 7"));
+        import_result_fini(&result);
+    }
+}
+
 /* The reasons of an interval of 0, and of none. */
 static void same_times(void **state)
 {
@@ -233,7 +263,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(averages),    cmocka_unit_test(gaps_and_clocks), cmocka_unit_test(several_gpus),
-        cmocka_unit_test(untold_gpus), cmocka_unit_test(same_times),      cmocka_unit_test(bad_logs),
+        cmocka_unit_test(untold_gpus), cmocka_unit_test(same_times),      cmocka_unit_test(steps_and_windows),
+        cmocka_unit_test(bad_logs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
