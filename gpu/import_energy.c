@@ -11,6 +11,7 @@
 #include "import_power.h"
 #include "record/quantile.h"
 
+#define DAY_MS         86400000.0
 #define GAP_FACTOR     3.0 /* an interval of more than so many usual ones has samples missing */
 #define SEVERAL_FACTOR 0.1 /* intervals that short beside long ones: lines of several GPUs, one after the other */
 
@@ -145,6 +146,19 @@ static void words_of(const struct import_power *p, double ms, char out[RL_TIME_T
     snprintf(out, RL_TIME_TEXT, "%s", p->dated ? text : text + 11);
 }
 
+/* A log without days begins on its first: a field's time before the first sample's is of the second, and so is an end
+ * before the beginning where the log goes on until then. */
+static void set_days(struct summing *s, double first, double last)
+{
+    const struct import_fields *fields = &s->import->request->fields;
+    if (s->power->dated)
+        return;
+    if (fields->since != NULL && s->from < first)
+        s->from += DAY_MS;
+    if (fields->until != NULL && (s->until < first || (s->until < s->from && s->until + DAY_MS <= last)))
+        s->until += DAY_MS;
+}
+
 static int set_window(struct summing *s)
 {
     const struct import_fields *fields = &s->import->request->fields;
@@ -167,6 +181,7 @@ static int set_window(struct summing *s)
     words_of(p, last, end);
     if (parse_field(s, "since", fields->since, &s->from) != 0 || parse_field(s, "until", fields->until, &s->until) != 0)
         return -1;
+    set_days(s, first, last);
     if (s->from < first || s->from > last)
         return bad_field(s, "since", fields->since, ", outside the power log, which goes from %s to %s", begin, end);
     if (s->until > last || s->until < first)

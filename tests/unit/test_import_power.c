@@ -192,6 +192,46 @@ static void steps_and_windows(void **state)
     }
 }
 
+#define DMON        "#Time        gpu    pwr\n#HH:MM:SS    Idx      W\n"
+#define NIGHT(time) " " time "      0    100\n"
+
+/* dmon -o T tells no day: times of a field behind midnight are of the log's second day. */
+static void windows_behind_midnight(void **state)
+{
+    (void)state;
+    const char *log = DMON NIGHT("23:59:57") NIGHT("23:59:58") NIGHT("23:59:59") NIGHT("00:00:00") NIGHT("00:00:01")
+        NIGHT("00:00:02");
+    static const struct {
+        const char *since, *until;
+        double joules;
+    } cases[] = {
+        {NULL, NULL, 500},
+        {"00:00:00", "00:00:02", 200},
+        {"23:59:58", "00:00:01", 300},
+        {"23:59:57", "23:59:59", 200},
+        {NULL, "00:00:00", 300},
+    };
+    struct import_result result;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct rl_power power =
+            power_of(log, (struct import_fields){.since = cases[i].since, .until = cases[i].until}, &result);
+        assert_near(power.energy_j.value, cases[i].joules, 1e-9);
+        import_result_fini(&result);
+    }
+    refuse(log, (struct import_fields){.since = "00:00:03"}, RL_E_BAD_FIELD, "since", "outside|23:59:57|00:00:02");
+    refuse(log, (struct import_fields){.since = "12:00:00"}, RL_E_BAD_FIELD, "since", "outside");
+    refuse(log, (struct import_fields){.since = "00:00:01", .until = "23:59:58"}, RL_E_BAD_FIELD, "since",
+           "not before until");
+    /* every hour from 10:00 to 12:00 on the day after: 12 hours of 100 W */
+    char hours[1024];
+    size_t len = (size_t)snprintf(hours, sizeof hours, DMON);
+    for (int hour = 10; hour <= 36; hour++)
+        len += (size_t)snprintf(hours + len, sizeof hours - len, NIGHT("%02d:00:00"), hour % 24);
+    struct rl_power power = power_of(hours, (struct import_fields){.since = "23:00:00", .until = "11:00:00"}, &result);
+    assert_near(power.energy_j.value, 12 * 3600 * 100.0, 1e-6);
+    import_result_fini(&result);
+}
+
 /* The reasons of an interval of 0, and of none. */
 static void same_times(void **state)
 {
@@ -262,8 +302,13 @@ static void bad_logs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(averages),    cmocka_unit_test(gaps_and_clocks), cmocka_unit_test(several_gpus),
-        cmocka_unit_test(untold_gpus), cmocka_unit_test(same_times),      cmocka_unit_test(steps_and_windows),
+        cmocka_unit_test(averages),
+        cmocka_unit_test(gaps_and_clocks),
+        cmocka_unit_test(several_gpus),
+        cmocka_unit_test(untold_gpus),
+        cmocka_unit_test(same_times),
+        cmocka_unit_test(steps_and_windows),
+        cmocka_unit_test(windows_behind_midnight),
         cmocka_unit_test(bad_logs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
