@@ -222,7 +222,7 @@ static int import_counters_and_timings(struct import *import)
             return -1;
         rc = import_table_read(ncu, &text, table, import->err);
         if (rc == 0)
-            rc = import_table_values(ncu, table, import->err);
+            rc = import_table_values(table, import->err);
         char format[256];
         snprintf(format, sizeof format, "Nsight Compute CSV, %s, %s, %zu launch%s, %s",
                  strcmp(table->shape != NULL ? table->shape : "", "raw") == 0 ? "raw page (one launch a row)"

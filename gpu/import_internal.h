@@ -313,7 +313,7 @@ int import_table_launch(const struct import_file *file, struct import_table *tab
 /* Remembers that the metric's cell in this line holds no number, for the note that names it. */
 void import_table_odd(struct import_table *table, const char *metric, const char *text, size_t line);
 /* Decides the number format, turns cells into values, and groups launches. */
-int import_table_values(const struct import_file *file, struct import_table *table, struct rl_err *err);
+int import_table_values(struct import_table *table, struct rl_err *err);
 /* A device value in its own unit, or unknown. */
 struct rl_count import_table_device(const struct import_table *table, enum import_value value, double factor);
 /* "vadd" of "void ns::vadd<4>(float const*)": the function's own name (import_names.c). The name itself where none is

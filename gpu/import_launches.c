@@ -343,9 +343,8 @@ static int group_launches(struct import_table *t, struct rl_err *err)
     return 0;
 }
 
-int import_table_values(const struct import_file *file, struct import_table *t, struct rl_err *err)
+int import_table_values(struct import_table *t, struct rl_err *err)
 {
-    (void)file;
     if (decide_format(t, err) != 0)
         return -1;
     for (size_t i = 0; i < t->launch_count; i++)
