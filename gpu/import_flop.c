@@ -1,5 +1,6 @@
 /* Floating-point operations from instructions and from what the tensor cores counted, by precision. */
 #include "import_internal.h"
+#include "record/derive.h"
 
 struct part { /* a metric, and how many operations one of its count is */
     enum import_value value;
@@ -38,10 +39,6 @@ static struct rl_real sum_of(const struct import_group *group, const struct prec
     return rl_known(sum);
 }
 
-/* FP16 instructions are not all arithmetic: compilers load constants by HFMA2, up to 9 a thread in PyTorch's FP32
- * kernels (H200, ncu 2025.3, 2026-11-30), all of them without one addition or multiplication in FP16. */
-#define CONSTANTS_A_THREAD 16
-
 static struct rl_real fp16_of(const struct import_group *group)
 {
     struct rl_real sum = sum_of(group, &fp16), fma = import_mean(group, IMPORT_HFMA, "");
@@ -49,9 +46,9 @@ static struct rl_real fp16_of(const struct import_group *group)
     for (int i = 0; i < 3; i++)
         threads *= (double)group->grid[i] * (double)group->block[i];
     if (!rl_is_known(sum) || !group->has_dims || sum.value <= 0 || sum.value > 4 * fma.value ||
-        fma.value > CONSTANTS_A_THREAD * threads)
+        fma.value > RL_HALF_CONSTANTS_A_THREAD * threads)
         return sum;
-    return rl_unknown("its only FP16 instructions are a few fused ones a thread, by which compilers load constants");
+    return rl_unknown(RL_WHY_HALF_CONSTANTS);
 }
 
 /* The tensor cores' operations on floating-point numbers, of every type that was counted; a fused one counts as two

@@ -126,7 +126,7 @@ static void derive_roof(const struct derive_view *v)
         return;
     }
     s->attainable_flop_per_s = attainable(v);
-    if (rl_is_known(v->flop) && v->flop.value <= 0)
+    if (v->constants || (rl_is_known(v->flop) && v->flop.value <= 0))
         s->percent_of_roof = derive_percent(s->dram_byte_per_s, v->roof);
     else
         s->percent_of_roof = derive_percent(s->flop_per_s, s->attainable_flop_per_s);
@@ -160,6 +160,7 @@ static void derive_state(struct rl_run *run, struct rl_row *row, enum rl_state s
     v.owed = rl_dram_owed(run, row, state);
     v.roof = derive_memory_roof(&v, v.lent);
     judge_floor(&v);
+    v.constants = derive_constants_alone(&v);
     derive_rates(&v);
     derive_intensity(&v);
     derive_roof(&v);

@@ -46,7 +46,7 @@ static struct rl_text bound(const struct derive_view *v)
     if (best == DERIVE_LEVELS)
         return (struct rl_text){NULL, v->level[DERIVE_DRAM].why};
     /* A row with flop is judged only where its flop rate can be: a compute-bound row must not read as latency. */
-    bool has_flop = !rl_is_known(v->flop) || v->flop.value > 0;
+    bool has_flop = !v->constants && (!rl_is_known(v->flop) || v->flop.value > 0);
     if (has_flop && !rl_is_known(v->level[DERIVE_COMPUTE]))
         return (struct rl_text){NULL, v->level[DERIVE_COMPUTE].why};
     if (v->level[best].value <= RL_LATENCY_PERCENT)
@@ -243,17 +243,20 @@ static void explain_roof(const struct derive_view *v, struct rl_explained *expla
          alone = rl_is_known(v->s->percent_of_roof) && v->flop.value > 0 && !rl_is_known(v->s->attainable_flop_per_s);
     char number[32];
     explained->roof = (struct rl_text){NULL, "the roof is the row's own"};
-    if (above == NULL && !skewed && !assumed && !alone)
+    bool constants = v->constants && v->state != RL_MIXED;
+    if (above == NULL && !skewed && !assumed && !alone && !constants)
         return;
     fixed(number, dram, 0);
     explained->roof = text_or_why(rl_arena_printf(
-        v->run->arena, "%s%s%s%s%s%s%s%s", above != NULL ? "Counts, time or roof must be wrong" : "",
+        v->run->arena, "%s%s%s%s%s%s%s%s%s", above != NULL ? "Counts, time or roof must be wrong" : "",
         above != NULL ? above + strlen("counts, time or roof must be wrong") : "", above != NULL ? ". " : "",
         skewed ? "DRAM traffic stands above the copy's roof; a " : "", skewed ? missing : "",
         skewed ? " roof was not measured. " : "",
         assumed ? "The flop are taken as FP32: nothing tells their precision. " : "",
-        alone ? "Without DRAM bytes the percentage is of the compute roof alone; the memory roof may be nearer. "
-              : ""));
+        alone ? "Without DRAM bytes the percentage is of the compute roof alone; the memory roof may be nearer. " : "",
+        constants ? "The percentage is of the memory roof: a few FP16 instructions a thread, by which compilers load "
+                    "constants, leave the kernel below the ridge even if all of them are work."
+                  : ""));
 }
 
 void derive_explain(const struct derive_view *v)

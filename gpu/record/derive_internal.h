@@ -18,6 +18,7 @@ struct derive_view { /* what the rules of one row and state share */
     struct rl_real roof, compute;        /* memory roof of its own mix, compute roof of its own precisions */
     struct rl_real owed;                 /* rl_dram_owed */
     struct rl_real level[DERIVE_LEVELS]; /* percent of its roof */
+    bool constants;                      /* derive_constants_alone */
     bool at_floor;
     const char *why_floor;  /* which floor */
     double floor_bytes;     /* per launch: 5 x the floor of a range over its launches; 0 when the floor is unknown */
@@ -67,6 +68,8 @@ const char *derive_above_roof(const struct derive_view *v);
 const char *derive_missing_mix(const struct derive_view *v);
 /* Whether the flop are taken as FP32 because nothing tells their precision: an import's own kernels. */
 bool derive_fp32_assumed(const struct derive_view *v);
+/* Whether the row's flop, which are not known, are at most what loads constants, and too few to matter to its roof. */
+bool derive_constants_alone(const struct derive_view *v);
 void derive_set_levels(const struct derive_view *v);
 
 /* ---- derive_advice.c ---- */

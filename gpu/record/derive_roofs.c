@@ -239,6 +239,26 @@ struct rl_real derive_compute_roof(const struct derive_view *v, bool lent)
     return used > 1 ? rl_known(judged / seconds) : last;
 }
 
+bool derive_constants_alone(const struct derive_view *v)
+{
+    const struct rl_flop_by_precision *by = &v->row->flop_by_precision;
+    struct rl_real fp32 = derive_fma_ceiling(v->run, v->lent),
+                   fp16 = stateless(v->run, precisions[FP16].ceiling, v->lent, precisions[FP16].why_absent),
+                   peak = rl_is_known(fp16) ? fp16 : fp32;
+    const struct rl_real others[] = {by->fp64, by->fp32, by->tensor};
+    double most = 4.0 * RL_HALF_CONSTANTS_A_THREAD;
+    if (v->run->source != RL_IMPORTED || rl_is_known(v->flop) || v->row->flop.why == NULL || !by->present ||
+        rl_is_known(by->fp16) || strcmp(by->fp16.why, RL_WHY_HALF_CONSTANTS) != 0 || v->row->launch.dims_why != NULL)
+        return false;
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (!rl_is_known(others[i]) || others[i].value > 0)
+            return false;
+    for (int i = 0; i < 3; i++)
+        most *= (double)v->row->launch.grid[i] * (double)v->row->launch.block[i];
+    return rl_is_known(v->owed) && !v->at_floor && rl_is_known(v->roof) && rl_is_known(peak) &&
+           most * v->roof.value < peak.value * v->owed.value;
+}
+
 bool derive_fp32_assumed(const struct derive_view *v)
 {
     return v->run->source == RL_IMPORTED && strcmp(v->run->suite, "import") == 0 && !count_flop(v->row).any &&

@@ -215,6 +215,59 @@ static void counted_flop_where_none_are_given(void **state)
     rl_run_free(run);
 }
 
+/* Work that is at most the constants of each thread: its DRAM percentage does not depend on how much of it there is. */
+static void constants_alone(void **state)
+{
+    (void)state;
+    struct rl_run *run = own_kernel();
+    struct rl_row *row = &run->rows[0];
+    struct rl_row_state *s = &row->state[RL_WARM];
+    /* 16 MB in 20 us: 0.8 TB/s of 1. At most 64 flop a thread: 16 flop in 4 bytes are above the ridge of 10. */
+    sample_state(row, RL_WARM, 20e-6, 12e6, 4e6);
+    row->flop = (struct rl_count){0, "not given"};
+    row->flop_by_precision =
+        (struct rl_flop_by_precision){true, rl_known(0), rl_known(0), rl_unknown(RL_WHY_HALF_CONSTANTS), rl_known(0)};
+    row->launch.dims_why = NULL;
+    memcpy(row->launch.grid, (int64_t[3]){2000, 1, 1}, sizeof row->launch.grid);
+    memcpy(row->launch.block, (int64_t[3]){500, 2, 1},
+           sizeof row->launch.block); /* 2e6 threads: 1.28e8 flop, 8 a byte */
+    rl_derive(run);
+    assert_known(s->percent_of_roof, 80, 1e-9);
+    assert_string_equal(s->bound.value, "memory");
+    assert_string_equal(s->advice_code.value, "change_algorithm");
+    assert_non_null(strstr(s->explained.roof.value, "memory roof"));
+    assert_non_null(s->flop_per_s.why);
+    assert_non_null(s->attainable_flop_per_s.why);
+    assert_false(row_has(run, "flop_from_counters"));
+    sample_state(row, RL_WARM, 200e-6, 12e6, 4e6);
+    rl_derive(run);
+    assert_known(s->percent_of_roof, 8, 1e-9);
+    assert_string_equal(s->bound.value, "latency");
+    /* 2.6e6 threads: 10.4 flop a byte may be at the compute roof */
+    row->launch.grid[0] = 2600;
+    rl_derive(run);
+    assert_non_null(s->percent_of_roof.why);
+    assert_non_null(s->bound.why);
+    assert_false(s->explained.present);
+    /* a roof of its own precision says more than FP32's */
+    add_ceiling(run, "fp16_fma", RL_WARM, 20e12);
+    rl_derive(run);
+    assert_known(s->percent_of_roof, 8, 1e-9);
+    /* not without the number of threads, nor beside work that was not counted or of another precision */
+    row->launch.dims_why = "not said";
+    rl_derive(run);
+    assert_non_null(s->percent_of_roof.why);
+    row->launch.dims_why = NULL;
+    row->flop_by_precision.tensor = rl_unknown("not counted");
+    rl_derive(run);
+    assert_non_null(s->percent_of_roof.why);
+    row->flop_by_precision.tensor = rl_known(0);
+    row->flop_by_precision.fp16 = rl_unknown("not counted");
+    rl_derive(run);
+    assert_non_null(s->percent_of_roof.why);
+    rl_run_free(run);
+}
+
 /* HFMA2 that loads constants is no work where the given flop are the rest of those counted. */
 static void constants_in_half_precision(void **state)
 {
@@ -424,6 +477,7 @@ int main(void)
         cmocka_unit_test(given_and_counted_flop),
         cmocka_unit_test(counted_flop_where_none_are_given),
         cmocka_unit_test(constants_in_half_precision),
+        cmocka_unit_test(constants_alone),
         cmocka_unit_test(above_a_roof),
         cmocka_unit_test(timed_only_kernels),
         cmocka_unit_test(lent_roofs),

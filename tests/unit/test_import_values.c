@@ -2,6 +2,7 @@
  * that hold no number. */
 #include "import_fixture.h"
 #include "import_internal.h"
+#include "record/derive.h"
 
 #define CELL(id, metric, unit, value) LONG_ROW(id, "k", "(5, 1, 1)", metric, unit, value)
 #define DRAM(id, value)               CELL(id, "dram__bytes.sum", "byte", value)
@@ -102,6 +103,28 @@ static void instructions_by_precision(void **state)
 }
 
 #define TENSOR(type, value) CELL("0", "sm__ops_path_tensor_src_" type ".sum", "", value)
+
+/* PyTorch's copies and fills: constants loaded by HFMA2 and no arithmetic. Their DRAM roof holds all the same. */
+static void constants_have_a_roof(void **state)
+{
+    (void)state;
+    struct given given = {.ncu = LONG_HEAD DRAM("0", "1,000,000") DURATION("0", "1250") OP("smsp", "dadd", "0")
+                              OP("smsp", "dmul", "0") OP("smsp", "dfma", "0") OP("smsp", "fadd", "0")
+                                  OP("smsp", "fmul", "0") OP("smsp", "ffma", "0") OP("smsp", "hadd", "0")
+                                      OP("smsp", "hmul", "0") OP("smsp", "hfma", "1,280") TENSOR("fp16", "0")
+                                          TENSOR("bf16_dst_fp32", "0") TENSOR("tf32_dst_fp32", "0") TENSOR("fp64", "0"),
+                          .timings = "{\"ceiling\": \"dram_copy\", \"byte_per_s\": 1e12}\n{\"ceiling\": \"fp32_fma\", "
+                                     "\"flop_per_s\": 1e13}\n"};
+    struct import_result result;
+    const struct rl_row *row = &must_import(&given, &result)->rows[0];
+    const struct rl_row_state *cold = &row->state[RL_COLD];
+    assert_string_equal(row->flop_by_precision.fp16.why, RL_WHY_HALF_CONSTANTS);
+    assert_false(rl_is_known(cold->flop_per_s));
+    assert_near(cold->percent_of_roof.value, 80, 1e-9);
+    assert_string_equal(cold->bound.value, "memory");
+    assert_non_null(strstr(cold->explained.roof.value, "below the ridge even if all of them are work."));
+    import_result_fini(&result);
+}
 
 static void tensor_operations(void **state)
 {
@@ -368,9 +391,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(profiled_times_and_clocks), cmocka_unit_test(instructions_by_precision),
-        cmocka_unit_test(tensor_operations),         cmocka_unit_test(rates_times_durations),
-        cmocka_unit_test(counts_are_whole),          cmocka_unit_test(cells_without_a_number),
-        cmocka_unit_test(zeros_that_cannot_be),
+        cmocka_unit_test(tensor_operations),         cmocka_unit_test(constants_have_a_roof),
+        cmocka_unit_test(rates_times_durations),     cmocka_unit_test(counts_are_whole),
+        cmocka_unit_test(cells_without_a_number),    cmocka_unit_test(zeros_that_cannot_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
