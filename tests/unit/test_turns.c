@@ -22,20 +22,26 @@ struct piece {
     bool fails;
 };
 
+static void note(const struct piece *piece)
+{
+    size_t len = strlen(order);
+    snprintf(order + len, sizeof(order) - len, "%s", piece->name);
+}
+
 static int fetch(void *arg, struct rl_err *err)
 {
     struct piece *piece = arg;
     if (piece->fails)
         return rl_fail(err, RL_E_STORE_IO, NULL, "none of %s", piece->name);
     if (!piece->turn.what.work)
-        strcat(order, piece->name);
+        note(piece);
     return 0;
 }
 
 /* Work beside the loop begins in the order of its turns; it is noted there, since threads may end in any. */
 static int fetch_beside(void *arg, struct rl_err *err)
 {
-    strcat(order, ((struct piece *)arg)->name);
+    note(arg);
     return fetch(arg, err);
 }
 
