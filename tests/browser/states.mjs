@@ -113,7 +113,7 @@ export const STATES = [
   {name: "jobs-stale", ready: "#stale:not([hidden])", expected: [/net::ERR_FAILED/], fragment: (ids) => `view=jobs&job=${ids.job}`, then: (page) => page.locator(".job .predictions").waitFor().then(() => page.route(/\/api\//, (route) => route.abort())), hangs: true},
   {name: "import-refused", ready: "#import .said .notice.bad", expected: [answered(400)], fragment: () => "view=import", then: async (page) => {
     await page.getByLabel("Nsight Compute CSV").setInputFiles(join(root, "tests/data/import/nsys.csv"));
-    await page.getByLabel("GPU").fill(WORDS.slice(0, 200));
+    await page.getByLabel("GPU", {exact: true}).fill(WORDS.slice(0, 200));
     await page.getByRole("button", {name: "Import"}).click();
   }},
   {name: "import-again", ready: "#import .said .notice", fragment: () => "view=import", then: async (page) => {
