@@ -6,6 +6,7 @@
 
 #include "base/time.h"
 #include "db/select.h"
+#include "db/withdrawn.h"
 
 static int no_memory(struct rl_err *err)
 {
@@ -160,6 +161,8 @@ static int named(struct store *store, const char *device, const struct store_bor
         return rl_fail(err, RL_E_BAD_FIELD, "roofs",
                        "run %lld is of driver %.64s and lends no roofs to a run of driver %.64s", (long long)run,
                        store_series_word(store, series, SERIES_DRIVER), borrower->driver);
+    if (store_is_withdrawn(store, run))
+        return rl_fail(err, RL_E_BAD_FIELD, "roofs", "run %lld lends no roofs: it was withdrawn", (long long)run);
     if (!eligible || strcmp(store_series_word(store, series, SERIES_SOURCE), "imported") == 0)
         return rl_fail(err, RL_E_BAD_FIELD, "roofs",
                        "run %lld lends no roofs: only a run does that was measured here, whole and undisturbed",

@@ -3,7 +3,7 @@ pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
 pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
 foreach(test IN ITEMS test_store_open test_store_migrate test_store_jobs test_store_runs test_store_list test_store_faults
     test_store_history test_store_matrix test_store_trend test_store_work test_store_draws test_store_said test_store_export
-    test_store_labels)
+    test_store_labels test_store_lend)
   rl_unit_test(${test} rl_db PkgConfig::SQLITE PkgConfig::JANSSON)
 endforeach()
 target_link_options(test_store_open PRIVATE -Wl,--wrap=fcntl)

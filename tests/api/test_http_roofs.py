@@ -136,6 +136,21 @@ class Roofs(unittest.TestCase):
             answer = self.site.daemon.get("/api/v1/runs/%s?roofs=%s" % (self.imported()["id"], bad))
             self.assertEqual((answer.status, answer.json["error"]["field"]), (400, "roofs"))
 
+    def test_a_withdrawn_run_lends_nothing(self):
+        run = self.imported()
+        old, new = self.site.run(2e-3), self.site.run()
+        path = "/api/v1/runs/%s?roofs=" % run["id"]
+        self.judged(self.ok(path + new), new)
+        answer = self.site.daemon.post({"reason": "the fan stood still"}, "/api/v1/runs/%s/withdraw" % new)
+        self.assertEqual(answer.status, 200, answer.body)
+        for form in ("", "/table", ".csv"):
+            answer = self.site.daemon.get("/api/v1/runs/%s%s?roofs=%s" % (run["id"], form, new))
+            self.assertEqual((answer.status, answer.code, answer.json["error"]["field"]), (400, "bad_field", "roofs"))
+            self.assertEqual(answer.json["error"]["message"], "run %s lends no roofs: it was withdrawn" % new)
+        self.assertEqual(self.ok(path + "newest")["lent"]["run"], old)
+        self.assertEqual(self.site.daemon.request("DELETE", "/api/v1/runs/%s/withdraw" % new).status, 200)
+        self.judged(self.ok(path + new), new)
+
     def test_a_run_that_has_the_roofs_wanted_lends_first(self):
         both = self.site.run()
         warm = self.site.run(cache=["warm"])

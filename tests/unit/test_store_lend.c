@@ -1,0 +1,147 @@
+/* Which run lends its roofs, and why none does. */
+#include "store_fixture.h"
+
+#include <math.h>
+
+#include "db/history.h"
+#include "db/lend.h"
+#include "sample_run.h"
+
+struct lender_spec { /* 0 and NULL: the usual */
+    int64_t date_ms, method;
+    const char *driver, *flag;
+    double power_limit_w; /* NaN: not known */
+    enum rl_source source;
+    int without; /* 1: its ceilings have no values; 2: its one ceiling with a value is no roof */
+};
+
+static int64_t store_lender(struct fixture *f, struct lender_spec spec)
+{
+    struct rl_run *run = sample_run_small();
+    int64_t id;
+
+    run->device.id = DEVICE_A;
+    run->source = spec.source;
+    run->finished_at_ms = spec.date_ms;
+    run->started_at_ms = spec.date_ms - 4000;
+    run->environment.driver_version = text_known(spec.driver != NULL ? spec.driver : "580.1");
+    if (isnan(spec.power_limit_w))
+        run->environment.power_limit_w = rl_unknown("the driver does not tell it");
+    else
+        run->environment.power_limit_w = rl_known(spec.power_limit_w != 0 ? spec.power_limit_w : 350);
+    if (spec.method != 0)
+        run->environment.method_version = spec.method;
+    if (spec.flag != NULL)
+        assert_int_equal(rl_strings_add(run->arena, &run->flags, spec.flag), 0);
+    for (size_t i = 0; spec.without != 0 && i < run->ceiling_count; i++)
+        run->ceilings[i].value = rl_unknown("it was not reached");
+    if (spec.without == 2) {
+        run->ceilings[0].name = "sm_clock";
+        run->ceilings[0].value = rl_known(1);
+    }
+    id = add_run(f, run);
+    rl_run_free(run);
+    return id;
+}
+
+static struct store_borrower an_import(void)
+{
+    return (struct store_borrower){.device = DEVICE_A,
+                                   .name = "NVIDIA A",
+                                   .has_uuid = true,
+                                   .driver = "580.1",
+                                   .power_limit_w = 350,
+                                   .warm = true,
+                                   .cold = true,
+                                   .source = RL_IMPORTED};
+}
+
+/* The id of the run that lends; 0: none. *ret_text: its sentence, or why there is none. */
+static int64_t lender_of(struct fixture *f, struct store_borrower borrower, const char **ret_text)
+{
+    static char kept[512];
+    struct rl_arena *arena = rl_arena_new(1 << 20);
+    const char *why = NULL, *text;
+    struct rl_lent lent;
+    int64_t id;
+
+    assert_non_null(arena);
+    OK(f, store_find_lender(f->store, &borrower, 0, arena, &lent, &why, &f->err));
+    assert_true(!lent.present || why == NULL);
+    id = lent.present ? strtoll(lent.run, NULL, 10) : 0;
+    text = lent.present ? lent.sentence : why;
+    if (text != NULL)
+        snprintf(kept, sizeof kept, "%s", text);
+    if (ret_text != NULL)
+        *ret_text = text != NULL ? kept : NULL;
+    rl_arena_free(arena);
+    return id;
+}
+
+static void refused(struct fixture *f, int64_t run, const char *words)
+{
+    struct rl_arena *arena = rl_arena_new(1 << 20);
+    struct store_borrower borrower = an_import();
+    struct rl_lent lent;
+
+    assert_non_null(arena);
+    FAILS(f, RL_E_BAD_FIELD, store_find_lender(f->store, &borrower, run, arena, &lent, NULL, &f->err));
+    assert_string_equal(f->err.field, "roofs");
+    if (strstr(f->err.message, words) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", f->err.message, words);
+    rl_arena_free(arena);
+}
+
+/* The sentence of the run that was asked for by its id. */
+static void named_says(struct fixture *f, int64_t run, const char *words)
+{
+    struct rl_arena *arena = rl_arena_new(1 << 20);
+    struct store_borrower borrower = an_import();
+    struct rl_lent lent;
+
+    assert_non_null(arena);
+    OK(f, store_find_lender(f->store, &borrower, run, arena, &lent, NULL, &f->err));
+    assert_true(lent.present);
+    if (strstr(lent.sentence, words) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", lent.sentence, words);
+    rl_arena_free(arena);
+}
+
+static void withdraw(struct fixture *f, int64_t run, const char *reason)
+{
+    OK(f, store_run_withdraw(
+              f->store, &(struct store_withdrawal){.run_id = run, .reason = reason, .principal = "uid:1", .now_ms = T0},
+              &f->err));
+}
+
+/* ---- withdrawn ---- */
+
+static void a_withdrawn_run_lends_nothing(void **state)
+{
+    struct fixture *f = *state;
+    int64_t first = store_lender(f, (struct lender_spec){.date_ms = T0});
+    int64_t second = store_lender(f, (struct lender_spec){.date_ms = T0 + 1});
+
+    withdraw(f, second, "the fan stood still");
+    assert_int_equal(lender_of(f, an_import(), NULL), first);
+    refused(f, second, "lends no roofs: it was withdrawn");
+    reopen_fixture(f);
+    refused(f, second, "lends no roofs: it was withdrawn");
+    withdraw(f, second, NULL);
+    assert_int_equal(lender_of(f, an_import(), NULL), second);
+    named_says(f, second, "are lent");
+}
+
+/* ---- power limits ---- */
+
+/* ---- roofs ---- */
+
+#define WITH_STORE(test) cmocka_unit_test_setup_teardown(test, setup_store, teardown)
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_STORE(a_withdrawn_run_lends_nothing),
+    };
+
+    return cmocka_run_group_tests_name("store: lend", tests, NULL, NULL);
+}
