@@ -55,12 +55,25 @@ static int find_device(struct store *store, const struct store_borrower *borrowe
 struct lender {
     struct place place; /* id 0: none */
     const struct series_row *series;
+    double power_limit_w; /* NaN: not known */
 };
 
-static int newest_of_series(struct store *store, const struct series_row *series, const struct store_borrower *borrower,
-                            int64_t copy, struct lender *best, struct rl_err *err)
+static double real_or_nan(const struct stmt *stmt, int column)
 {
-    double power_limit_w = borrower->power_limit_w;
+    return sqlite3_column_type(stmt->handle, column) == SQLITE_NULL ? NAN : sqlite3_column_double(stmt->handle, column);
+}
+
+struct wanted {           /* of the lender */
+    double power_limit_w; /* NaN: any */
+    bool limit_unknown;   /* instead, one whose limit is not known */
+    bool warm, cold;      /* has these copy roofs */
+    int64_t copy;         /* their unit */
+};
+
+static int newest_of_series(struct store *store, const struct series_row *series, const struct wanted *wanted,
+                            struct lender *best, struct rl_err *err)
+{
+    bool any = isnan(wanted->power_limit_w) || wanted->limit_unknown;
     struct stmt stmt = stmt_start(store, STMT_DRAW_METHOD_BELOW);
     int64_t method = 0;
     int rc;
@@ -76,58 +89,67 @@ static int newest_of_series(struct store *store, const struct series_row *series
     stmt = stmt_start(store, STMT_LENDER_NEWEST);
     stmt_int(&stmt, ":series", series->id);
     stmt_int(&stmt, ":method", method);
-    stmt_real(&stmt, ":power", isnan(power_limit_w) ? rl_unknown("not stated") : rl_known(power_limit_w));
-    stmt_int(&stmt, ":copy", copy);
-    stmt_int(&stmt, ":warm", borrower->warm);
-    stmt_int(&stmt, ":cold", borrower->cold);
+    stmt_real(&stmt, ":power", any ? rl_unknown("not asked for") : rl_known(wanted->power_limit_w));
+    stmt_int(&stmt, ":limit_unknown", wanted->limit_unknown);
+    stmt_int(&stmt, ":copy", wanted->copy);
+    stmt_int(&stmt, ":warm", wanted->warm);
+    stmt_int(&stmt, ":cold", wanted->cold);
     rc = stmt_step(&stmt, err, "looking for a run that lends its roofs");
     if (rc == 1) {
         struct place place = {sqlite3_column_int64(stmt.handle, 0), sqlite3_column_int64(stmt.handle, 1)};
 
         if (best->place.id == 0 || place.date_ms > best->place.date_ms ||
             (place.date_ms == best->place.date_ms && place.id > best->place.id))
-            *best = (struct lender){place, series};
+            *best = (struct lender){place, series, real_or_nan(&stmt, 2)};
     }
     stmt_end(&stmt);
     return rc < 0 ? -1 : 0;
 }
 
-static int newest_of_source(struct store *store, const char *const words[SERIES_WORDS],
-                            const struct store_borrower *borrower, int64_t copy, struct lender *ret, struct rl_err *err)
+static int newest_of_source(struct store *store, const char *const words[SERIES_WORDS], const struct wanted *wanted,
+                            struct lender *ret, struct rl_err *err)
 {
     struct selection series;
     int rc = store_select(store, words, INT64_MIN, INT64_MAX, &series, err);
 
     for (size_t k = 0; rc == 0 && k < series.count; k++)
-        rc = newest_of_series(store, series.rows[k], borrower, copy, ret, err);
+        rc = newest_of_series(store, series.rows[k], wanted, ret, err);
     store_selection_fini(&series);
     return rc;
 }
 
-/* Measured runs before replayed ones; of each, those that have all copy roofs wanted before others. */
+/* Measured runs before replayed ones; of each, those of the same power limit before those whose limit is not known; of
+ * those, the ones that have all copy roofs wanted before others. */
 static int newest(struct store *store, const char *device, const struct store_borrower *borrower, const char *driver,
                   struct lender *ret, struct rl_err *err)
 {
     static const char *const of[][2] = {[RL_MEASURED] = {"measured", NULL},
                                         [RL_REPLAYED] = {"replayed", NULL},
                                         [RL_IMPORTED] = {"measured", "replayed"}};
-    struct store_borrower any = *borrower;
+    const int choices = isnan(borrower->power_limit_w) ? 2 : 4;
     int64_t copy = 0;
 
     *ret = (struct lender){0};
-    any.warm = any.cold = false;
     if (store_unit_find(store, "dram_copy", "ceiling", &copy, err) < 0)
         return -1;
-    for (int i = 0; i < 2 && of[borrower->source][i] != NULL && ret->place.id == 0; i++) {
+    for (int i = 0; i < 2 && of[borrower->source][i] != NULL; i++) {
         const char *words[SERIES_WORDS] = {[SERIES_DEVICE] = device,
                                            [SERIES_DRIVER] = driver,
                                            [SERIES_SUITE] = "verify",
                                            [SERIES_SOURCE] = of[borrower->source][i],
                                            [SERIES_OUTCOME] = "ok"};
 
-        if (newest_of_source(store, words, borrower, copy, ret, err) < 0 ||
-            (ret->place.id == 0 && newest_of_source(store, words, &any, copy, ret, err) < 0))
-            return -1;
+        for (int choice = 0; choice < choices && ret->place.id == 0; choice++) {
+            bool all = choice % 2 == 0;
+            struct wanted wanted = {.power_limit_w = borrower->power_limit_w,
+                                    .limit_unknown = choice >= 2,
+                                    .warm = all && borrower->warm,
+                                    .cold = all && borrower->cold,
+                                    .copy = copy};
+
+            if (newest_of_source(store, words, &wanted, ret, err) < 0)
+                return -1;
+        }
     }
     return 0;
 }
@@ -147,6 +169,7 @@ static int named(struct store *store, const char *device, const struct store_bor
         ret->place = (struct place){sqlite3_column_int64(stmt.handle, 0), run};
         eligible = sqlite3_column_int(stmt.handle, 1) != 0;
         series = series_by_id(&store->series, sqlite3_column_int64(stmt.handle, 2));
+        ret->power_limit_w = real_or_nan(&stmt, 3);
     }
     stmt_end(&stmt);
     if (rc < 0)
@@ -237,24 +260,39 @@ static int read_date(struct store *store, const struct lender *lender, struct rl
     return rc < 0 ? -1 : ret->run != NULL ? 0 : no_memory(err);
 }
 
-static const char *sentence(const struct store_borrower *borrower, const struct rl_lent *lent, struct rl_arena *arena)
+/* What is not known to be the same, or is not. */
+static const char *limits(double borrower_w, double lender_w, struct rl_arena *arena)
 {
+    if (isnan(borrower_w) || lender_w == borrower_w)
+        return "";
+    if (isnan(lender_w))
+        return " The lender's power limit is not known.";
+    return rl_arena_printf(arena, " The lender's power limit is %g W, this run's %g W.", lender_w, borrower_w);
+}
+
+static const char *sentence(const struct store_borrower *borrower, const struct lender *lender,
+                            const struct rl_lent *lent, struct rl_arena *arena)
+{
+    const char *limit = limits(borrower->power_limit_w, lender->power_limit_w, arena);
     char date[RL_TIME_TEXT], recorded[RL_TIME_TEXT] = "";
     bool replayed = lent->source == RL_REPLAYED, driver = borrower->driver[0] != '\0';
     bool power = !isnan(borrower->power_limit_w);
 
+    if (limit == NULL)
+        return NULL;
     rl_time_format(lent->date_ms, date);
     if (lent->recorded_at_ms != 0)
         rl_time_format(lent->recorded_at_ms, recorded);
     return rl_arena_printf(
-        arena, "The roofs of run %s (driver %s, %.10s%s%.10s) are lent: it is of the same device by its %s%s.%s",
+        arena, "The roofs of run %s (driver %s, %.10s%s%.10s) are lent: it is of the same device by its %s%s.%s%s",
         lent->run, lent->driver.why == NULL ? lent->driver.value : "not known", date,
         replayed ? ", a replay of a recording of " : "", replayed ? recorded : "", borrower->has_uuid ? "UUID" : "name",
         borrower->has_uuid ? "" : ", which no other measured device has",
         driver && power ? ""
         : driver        ? " This run does not state its power limit."
         : power         ? " This run does not state its driver."
-                        : " This run states neither its driver nor its power limit.");
+                        : " This run states neither its driver nor its power limit.",
+        limit);
 }
 
 static const char *why_none(const struct store_borrower *borrower, const struct lender *other, const char *other_driver,
@@ -294,7 +332,7 @@ int store_find_lender(struct store *store, const struct store_borrower *borrower
         ret->device_by = borrower->has_uuid ? "uuid" : "name";
         if (read_roofs(store, lender.place.id, arena, ret, err) < 0 || read_date(store, &lender, arena, ret, err) < 0)
             return -1;
-        ret->sentence = sentence(borrower, ret, arena);
+        ret->sentence = sentence(borrower, &lender, ret, arena);
         ret->present = ret->ceiling_count > 0;
         if (ret->sentence == NULL)
             return no_memory(err);
@@ -315,7 +353,7 @@ int store_run_borrower(struct store *store, int64_t run, struct rl_arena *arena,
     struct stmt stmt;
     const struct series_row *series = NULL;
     const char *name, *source;
-    struct rl_real power = rl_unknown("not known");
+    double power_limit_w = NAN;
     int rc;
 
     if (store->series_stale && store_load_series(store, err) < 0)
@@ -325,8 +363,7 @@ int store_run_borrower(struct store *store, int64_t run, struct rl_arena *arena,
     rc = stmt_step(&stmt, err, "looking up a run");
     if (rc == 1) {
         series = series_by_id(&store->series, sqlite3_column_int64(stmt.handle, 2));
-        if (sqlite3_column_type(stmt.handle, 3) != SQLITE_NULL)
-            power = rl_known(sqlite3_column_double(stmt.handle, 3));
+        power_limit_w = real_or_nan(&stmt, 3);
     }
     stmt_end(&stmt);
     if (rc < 0)
@@ -339,7 +376,7 @@ int store_run_borrower(struct store *store, int64_t run, struct rl_arena *arena,
     *ret = (struct store_borrower){.device = rl_arena_strdup(arena, store_series_word(store, series, SERIES_DEVICE)),
                                    .name = rl_arena_strdup(arena, name),
                                    .driver = rl_arena_strdup(arena, store_series_word(store, series, SERIES_DRIVER)),
-                                   .power_limit_w = rl_is_known(power) ? power.value : NAN,
+                                   .power_limit_w = power_limit_w,
                                    .source = strcmp(source, "measured") == 0   ? RL_MEASURED
                                              : strcmp(source, "replayed") == 0 ? RL_REPLAYED
                                                                                : RL_IMPORTED};

@@ -134,6 +134,32 @@ static void a_withdrawn_run_lends_nothing(void **state)
 
 /* ---- power limits ---- */
 
+static void a_known_power_limit_lends_before_an_unknown_one(void **state)
+{
+    struct fixture *f = *state;
+    struct store_borrower borrower = an_import();
+    int64_t unknown = store_lender(f, (struct lender_spec){.date_ms = T0, .power_limit_w = NAN}), same, other;
+    const char *text;
+
+    assert_int_equal(lender_of(f, borrower, &text), unknown);
+    assert_non_null(strstr(text, " The lender's power limit is not known."));
+    same = store_lender(f, (struct lender_spec){.date_ms = T0 - 1000});
+    assert_int_equal(lender_of(f, borrower, &text), same); /* older, and of the same limit */
+    assert_null(strstr(text, "limit"));
+    named_says(f, unknown, " The lender's power limit is not known.");
+    other = store_lender(f, (struct lender_spec){.date_ms = T0 + 1000, .power_limit_w = 500});
+    assert_int_equal(lender_of(f, borrower, NULL), same);
+    named_says(f, other, " The lender's power limit is 500 W, this run's 350 W.");
+    borrower.power_limit_w = NAN;
+    assert_int_equal(lender_of(f, borrower, &text), other);
+    assert_non_null(strstr(text, " This run does not state its power limit."));
+    assert_null(strstr(text, "The lender's"));
+    borrower.power_limit_w = 200;
+    borrower.driver = "";
+    assert_int_equal(lender_of(f, borrower, &text), unknown);
+    assert_non_null(strstr(text, " This run does not state its driver. The lender's power limit is not known."));
+}
+
 /* ---- roofs ---- */
 
 #define WITH_STORE(test) cmocka_unit_test_setup_teardown(test, setup_store, teardown)
@@ -141,6 +167,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_STORE(a_withdrawn_run_lends_nothing),
+        WITH_STORE(a_known_power_limit_lends_before_an_unknown_one),
     };
 
     return cmocka_run_group_tests_name("store: lend", tests, NULL, NULL);
