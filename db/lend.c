@@ -70,23 +70,14 @@ struct wanted {           /* of the lender */
     int64_t copy;         /* their unit */
 };
 
-static int newest_of_series(struct store *store, const struct series_row *series, const struct wanted *wanted,
-                            struct lender *best, struct rl_err *err)
+/* 1 found, 0 not, -1. */
+static int newest_of_method(struct store *store, const struct series_row *series, int64_t method,
+                            const struct wanted *wanted, struct lender *best, struct rl_err *err)
 {
     bool any = isnan(wanted->power_limit_w) || wanted->limit_unknown;
-    struct stmt stmt = stmt_start(store, STMT_DRAW_METHOD_BELOW);
-    int64_t method = 0;
+    struct stmt stmt = stmt_start(store, STMT_LENDER_NEWEST);
     int rc;
 
-    stmt_int(&stmt, ":series", series->id);
-    stmt_int(&stmt, ":below", INT64_MAX);
-    rc = stmt_step(&stmt, err, "looking for a method's version");
-    if (rc == 1)
-        method = sqlite3_column_int64(stmt.handle, 0);
-    stmt_end(&stmt);
-    if (rc != 1)
-        return rc;
-    stmt = stmt_start(store, STMT_LENDER_NEWEST);
     stmt_int(&stmt, ":series", series->id);
     stmt_int(&stmt, ":method", method);
     stmt_real(&stmt, ":power", any ? rl_unknown("not asked for") : rl_known(wanted->power_limit_w));
@@ -103,6 +94,29 @@ static int newest_of_series(struct store *store, const struct series_row *series
             *best = (struct lender){place, series, real_or_nan(&stmt, 2)};
     }
     stmt_end(&stmt);
+    return rc;
+}
+
+/* Of the highest method that has such a run: a newer one whose runs are withdrawn or without roofs hides none. */
+static int newest_of_series(struct store *store, const struct series_row *series, const struct wanted *wanted,
+                            struct lender *best, struct rl_err *err)
+{
+    int64_t method = INT64_MAX;
+    int rc;
+
+    do {
+        struct stmt stmt = stmt_start(store, STMT_DRAW_METHOD_BELOW);
+
+        stmt_int(&stmt, ":series", series->id);
+        stmt_int(&stmt, ":below", method);
+        rc = stmt_step(&stmt, err, "looking for a method's version");
+        if (rc == 1)
+            method = sqlite3_column_int64(stmt.handle, 0);
+        stmt_end(&stmt);
+        if (rc != 1)
+            return rc;
+        rc = newest_of_method(store, series, method, wanted, best, err);
+    } while (rc == 0);
     return rc < 0 ? -1 : 0;
 }
 
@@ -118,25 +132,27 @@ static int newest_of_source(struct store *store, const char *const words[SERIES_
     return rc;
 }
 
+/* Whose runs lend to those of a source. */
+static const char *const lenders_of[][2] = {
+    [RL_MEASURED] = {"measured", NULL}, [RL_REPLAYED] = {"replayed", NULL}, [RL_IMPORTED] = {"measured", "replayed"}};
+
 /* Measured runs before replayed ones; of each, those of the same power limit before those whose limit is not known; of
  * those, the ones that have all copy roofs wanted before others. */
 static int newest(struct store *store, const char *device, const struct store_borrower *borrower, const char *driver,
                   struct lender *ret, struct rl_err *err)
 {
-    static const char *const of[][2] = {[RL_MEASURED] = {"measured", NULL},
-                                        [RL_REPLAYED] = {"replayed", NULL},
-                                        [RL_IMPORTED] = {"measured", "replayed"}};
+    const char *const *sources = lenders_of[borrower->source];
     const int choices = isnan(borrower->power_limit_w) ? 2 : 4;
     int64_t copy = 0;
 
     *ret = (struct lender){0};
     if (store_unit_find(store, "dram_copy", "ceiling", &copy, err) < 0)
         return -1;
-    for (int i = 0; i < 2 && of[borrower->source][i] != NULL; i++) {
+    for (int i = 0; i < 2 && sources[i] != NULL; i++) {
         const char *words[SERIES_WORDS] = {[SERIES_DEVICE] = device,
                                            [SERIES_DRIVER] = driver,
                                            [SERIES_SUITE] = "verify",
-                                           [SERIES_SOURCE] = of[borrower->source][i],
+                                           [SERIES_SOURCE] = sources[i],
                                            [SERIES_OUTCOME] = "ok"};
 
         for (int choice = 0; choice < choices && ret->place.id == 0; choice++) {
@@ -150,6 +166,22 @@ static int newest(struct store *store, const char *device, const struct store_bo
             if (newest_of_source(store, words, &wanted, ret, err) < 0)
                 return -1;
         }
+    }
+    return 0;
+}
+
+/* Whether there is a run of the device, of whatever suite and outcome, that is of a source which lends. */
+static int is_measured(struct store *store, const char *device, enum rl_source borrower, bool *ret, struct rl_err *err)
+{
+    *ret = false;
+    for (int i = 0; i < 2 && !*ret && lenders_of[borrower][i] != NULL; i++) {
+        const char *words[SERIES_WORDS] = {[SERIES_DEVICE] = device, [SERIES_SOURCE] = lenders_of[borrower][i]};
+        struct selection series;
+
+        if (store_select(store, words, INT64_MIN, INT64_MAX, &series, err) < 0)
+            return -1;
+        *ret = series.count > 0;
+        store_selection_fini(&series);
     }
     return 0;
 }
@@ -195,17 +227,6 @@ static int named(struct store *store, const char *device, const struct store_bor
 
 /* ---- what it lends ---- */
 
-static bool is_roof(const char *name)
-{
-    static const char *const memory[] = {"dram_copy", "dram_read", "dram_write", "dram_triad", "l2_read", "l1_read"};
-    size_t length = strlen(name);
-
-    for (size_t i = 0; i < sizeof memory / sizeof *memory; i++)
-        if (strcmp(name, memory[i]) == 0)
-            return true;
-    return strncmp(name, "tensor_", 7) == 0 || (length > 4 && strcmp(name + length - 4, "_fma") == 0);
-}
-
 static bool is_bytes(const char *name)
 {
     return strncmp(name, "dram_", 5) == 0 || strcmp(name, "l2_read") == 0 || strcmp(name, "l1_read") == 0;
@@ -227,7 +248,7 @@ static int read_roofs(struct store *store, int64_t run, struct rl_arena *arena, 
         const char *name = (const char *)sqlite3_column_text(stmt.handle, 0);
         struct rl_lent_ceiling one = {.value = rl_known(sqlite3_column_double(stmt.handle, 2))};
 
-        if (name == NULL || !is_roof(name) || one.value.value <= 0 || ret->ceiling_count == LENT_MAX ||
+        if (name == NULL || ret->ceiling_count == LENT_MAX ||
             store_state_from_name((const char *)sqlite3_column_text(stmt.handle, 1), &one.state) < 0)
             continue;
         one.name = rl_arena_strdup(arena, name);
@@ -295,36 +316,51 @@ static const char *sentence(const struct store_borrower *borrower, const struct 
         limit);
 }
 
-static const char *why_none(const struct store_borrower *borrower, const struct lender *other, const char *other_driver,
-                            struct rl_arena *arena)
+/* *ret NULL: never measured here, and nothing to be said. */
+static int why_none(struct store *store, const char *device, const struct store_borrower *borrower,
+                    struct rl_arena *arena, const char **ret, struct rl_err *err)
 {
-    if (other->place.id == 0)
-        return NULL; /* never measured here: nothing to be said */
-    if (borrower->driver[0] != '\0' && strcmp(other_driver, borrower->driver) != 0)
-        return rl_arena_printf(arena,
+    const char *driver = borrower->driver[0] != '\0' ? borrower->driver : NULL;
+    struct store_borrower any = *borrower;
+    struct lender other = {0};
+    bool measured;
+
+    any.power_limit_w = NAN;
+    if (newest(store, device, &any, driver, &other, err) < 0)
+        return -1;
+    if (other.place.id != 0) {
+        *ret = "No roofs are lent: this device has been measured here under another power limit.";
+        return 0;
+    }
+    if (newest(store, device, &any, NULL, &other, err) < 0 ||
+        is_measured(store, device, borrower->source, &measured, err) < 0)
+        return -1;
+    if (other.place.id != 0) {
+        *ret = rl_arena_printf(arena,
                                "No roofs are lent: this device has been measured here under driver %.64s, not under "
                                "%.64s.",
-                               other_driver, borrower->driver);
-    return rl_arena_strdup(arena, "No roofs are lent: this device has been measured here under another power limit.");
+                               store_series_word(store, other.series, SERIES_DRIVER), borrower->driver);
+        return *ret != NULL ? 0 : no_memory(err);
+    }
+    *ret = measured ? "No roofs are lent: this device has been measured here, but no verification of it that is whole, "
+                      "undisturbed and not withdrawn has roofs."
+                    : NULL;
+    return 0;
 }
 
 int store_find_lender(struct store *store, const struct store_borrower *borrower, int64_t run, struct rl_arena *arena,
                       struct rl_lent *ret, const char **ret_why, struct rl_err *err)
 {
-    const char *device, *why = NULL;
-    struct lender lender = {0}, other = {0};
-    struct store_borrower any = *borrower;
+    const char *driver = borrower->driver[0] != '\0' ? borrower->driver : NULL, *device, *why = NULL;
+    struct lender lender = {0};
 
     *ret = (struct rl_lent){0};
     if (find_device(store, borrower, arena, &device, &why, err) < 0)
         return -1;
     if (store->series_stale && store_load_series(store, err) < 0)
         return -1;
-    any.power_limit_w = NAN;
-    if (run != 0 && named(store, device, borrower, run, &lender, err) < 0)
-        return -1;
-    if (run == 0 && device != NULL &&
-        newest(store, device, borrower, borrower->driver[0] != '\0' ? borrower->driver : NULL, &lender, err) < 0)
+    if (run != 0 ? named(store, device, borrower, run, &lender, err) < 0
+                 : device != NULL && newest(store, device, borrower, driver, &lender, err) < 0)
         return -1;
     if (lender.place.id != 0) {
         ret->source =
@@ -332,15 +368,15 @@ int store_find_lender(struct store *store, const struct store_borrower *borrower
         ret->device_by = borrower->has_uuid ? "uuid" : "name";
         if (read_roofs(store, lender.place.id, arena, ret, err) < 0 || read_date(store, &lender, arena, ret, err) < 0)
             return -1;
+        if (ret->ceiling_count == 0) /* the newest has some, one that is named may have none */
+            return rl_fail(err, RL_E_BAD_FIELD, "roofs", "run %lld lends no roofs: it has none",
+                           (long long)lender.place.id);
         ret->sentence = sentence(borrower, &lender, ret, arena);
-        ret->present = ret->ceiling_count > 0;
+        ret->present = true;
         if (ret->sentence == NULL)
             return no_memory(err);
-    } else if (device != NULL && why == NULL) {
-        if (newest(store, device, &any, NULL, &other, err) < 0)
-            return -1;
-        why = why_none(borrower, &other,
-                       other.place.id != 0 ? store_series_word(store, other.series, SERIES_DRIVER) : "", arena);
+    } else if (device != NULL && why_none(store, device, borrower, arena, &why, err) < 0) {
+        return -1;
     }
     if (ret_why != NULL)
         *ret_why = why;

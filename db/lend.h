@@ -16,10 +16,10 @@ struct store_borrower {
 };
 /* The newest eligible verification of the same device, driver and power limit that has roofs, or where none is of that
  * limit, one whose limit is not known. With run not 0 that run, which has to be eligible, not withdrawn, measured or
- * replayed, and of the same device and driver: else RL_E_BAD_FIELD ("roofs"), RL_E_RUN_NOT_FOUND. The sentence says
- * where the two power limits are not known to be the same, or are not. ret->present says whether there is one; *ret is
- * of arena. *ret_why (may be NULL): why there is none, where the device, or one of its name, has been measured; else
- * NULL. */
+ * replayed, of the same device and driver, and to have roofs: else RL_E_BAD_FIELD ("roofs"), RL_E_RUN_NOT_FOUND. The
+ * sentence says where the two power limits are not known to be the same, or are not. ret->present says whether there is
+ * one; *ret is of arena. *ret_why (may be NULL): why there is none, always given where the device, or one of its name,
+ * has been measured; else NULL. */
 int store_find_lender(struct store *store, const struct store_borrower *borrower, int64_t run, struct rl_arena *arena,
                       struct rl_lent *ret, const char **ret_why, struct rl_err *err);
 /* A stored run as a borrower: its texts are of arena. RL_E_RUN_NOT_FOUND. */

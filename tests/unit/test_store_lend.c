@@ -132,6 +132,16 @@ static void a_withdrawn_run_lends_nothing(void **state)
     named_says(f, second, "are lent");
 }
 
+static void a_run_that_may_not_lend_says_why(void **state)
+{
+    struct fixture *f = *state;
+
+    refused(f, store_lender(f, (struct lender_spec){.date_ms = T0, .flag = "shared"}), "whole and undisturbed");
+    refused(f, store_lender(f, (struct lender_spec){.date_ms = T0, .driver = "590.2"}), "of driver 590.2");
+    refused(f, store_lender(f, (struct lender_spec){.date_ms = T0, .without = 1}), "lends no roofs: it has none");
+    refused(f, store_lender(f, (struct lender_spec){.date_ms = T0, .without = 2}), "lends no roofs: it has none");
+}
+
 /* ---- power limits ---- */
 
 static void a_known_power_limit_lends_before_an_unknown_one(void **state)
@@ -162,12 +172,65 @@ static void a_known_power_limit_lends_before_an_unknown_one(void **state)
 
 /* ---- roofs ---- */
 
+static void a_run_without_roofs_is_passed_over(void **state)
+{
+    struct fixture *f = *state;
+    struct store_borrower borrower = an_import();
+    int64_t older = store_lender(f, (struct lender_spec){.date_ms = T0});
+
+    store_lender(f, (struct lender_spec){.date_ms = T0 + 1, .without = 1});
+    store_lender(f, (struct lender_spec){.date_ms = T0 + 2, .without = 2});
+    assert_int_equal(lender_of(f, borrower, NULL), older);
+    borrower.warm = borrower.cold = false;
+    assert_int_equal(lender_of(f, borrower, NULL), older);
+    /* nor does a newer method without roofs, or whose run is withdrawn, hide what was measured before it */
+    store_lender(f, (struct lender_spec){.date_ms = T0 + 3, .method = 8, .without = 1});
+    withdraw(f, store_lender(f, (struct lender_spec){.date_ms = T0 + 4, .method = 9}), "x");
+    assert_int_equal(lender_of(f, borrower, NULL), older);
+}
+
+static void where_nothing_is_lent_there_is_a_reason(void **state)
+{
+    struct fixture *f = *state;
+    struct store_borrower borrower = an_import();
+    const char *text;
+    int64_t id;
+
+    assert_int_equal(lender_of(f, borrower, &text), 0);
+    assert_null(text); /* never measured */
+    store_lender(f, (struct lender_spec){.date_ms = T0, .without = 1});
+    assert_int_equal(lender_of(f, borrower, &text), 0);
+    assert_non_null(text);
+    assert_string_equal(text, "No roofs are lent: this device has been measured here, but no verification of it that "
+                              "is whole, undisturbed and not withdrawn has roofs.");
+    id = store_lender(f, (struct lender_spec){.date_ms = T0 + 1});
+    withdraw(f, id, "x");
+    assert_int_equal(lender_of(f, borrower, &text), 0);
+    assert_non_null(text);
+    assert_non_null(strstr(text, "not withdrawn has roofs"));
+    store_lender(f, (struct lender_spec){.date_ms = T0 + 2, .power_limit_w = 500});
+    store_lender(f, (struct lender_spec){.date_ms = T0 + 3, .driver = "590.2"});
+    assert_int_equal(lender_of(f, borrower, &text), 0);
+    assert_string_equal(text, "No roofs are lent: this device has been measured here under another power limit.");
+    borrower.driver = "575.9";
+    assert_int_equal(lender_of(f, borrower, &text), 0);
+    assert_string_equal(text,
+                        "No roofs are lent: this device has been measured here under driver 590.2, not under 575.9.");
+    /* a replay stands under replayed runs alone, and there is none */
+    borrower.source = RL_REPLAYED;
+    assert_int_equal(lender_of(f, borrower, &text), 0);
+    assert_null(text);
+}
+
 #define WITH_STORE(test) cmocka_unit_test_setup_teardown(test, setup_store, teardown)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_STORE(a_withdrawn_run_lends_nothing),
+        WITH_STORE(a_run_that_may_not_lend_says_why),
         WITH_STORE(a_known_power_limit_lends_before_an_unknown_one),
+        WITH_STORE(a_run_without_roofs_is_passed_over),
+        WITH_STORE(where_nothing_is_lent_there_is_a_reason),
     };
 
     return cmocka_run_group_tests_name("store: lend", tests, NULL, NULL);
