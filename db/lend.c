@@ -142,7 +142,7 @@ static int newest(struct store *store, const char *device, const struct store_bo
                   struct lender *ret, struct rl_err *err)
 {
     const char *const *sources = lenders_of[borrower->source];
-    const int choices = isnan(borrower->power_limit_w) ? 2 : 4;
+    const int limits = isnan(borrower->power_limit_w) ? 1 : 2;
     int64_t copy = 0;
 
     *ret = (struct lender){0};
@@ -155,16 +155,20 @@ static int newest(struct store *store, const char *device, const struct store_bo
                                            [SERIES_SOURCE] = sources[i],
                                            [SERIES_OUTCOME] = "ok"};
 
-        for (int choice = 0; choice < choices && ret->place.id == 0; choice++) {
-            bool all = choice % 2 == 0;
-            struct wanted wanted = {.power_limit_w = borrower->power_limit_w,
-                                    .limit_unknown = choice >= 2,
-                                    .warm = all && borrower->warm,
-                                    .cold = all && borrower->cold,
-                                    .copy = copy};
+        for (int k = 0; k < limits && ret->place.id == 0; k++) {
+            struct wanted wanted = {.power_limit_w = borrower->power_limit_w, .limit_unknown = k == 1, .copy = copy};
+            struct lender whole = {0};
 
+            /* Where no run is of this limit, all are looked through: once, and not again for their copy roofs. */
             if (newest_of_source(store, words, &wanted, ret, err) < 0)
                 return -1;
+            wanted.warm = borrower->warm;
+            wanted.cold = borrower->cold;
+            if (ret->place.id == 0 || (!wanted.warm && !wanted.cold))
+                continue;
+            if (newest_of_source(store, words, &wanted, &whole, err) < 0)
+                return -1;
+            *ret = whole.place.id != 0 ? whole : *ret;
         }
     }
     return 0;
@@ -282,7 +286,7 @@ static int read_date(struct store *store, const struct lender *lender, struct rl
 }
 
 /* What is not known to be the same, or is not. */
-static const char *limits(double borrower_w, double lender_w, struct rl_arena *arena)
+static const char *limits_words(double borrower_w, double lender_w, struct rl_arena *arena)
 {
     if (isnan(borrower_w) || lender_w == borrower_w)
         return "";
@@ -294,7 +298,7 @@ static const char *limits(double borrower_w, double lender_w, struct rl_arena *a
 static const char *sentence(const struct store_borrower *borrower, const struct lender *lender,
                             const struct rl_lent *lent, struct rl_arena *arena)
 {
-    const char *limit = limits(borrower->power_limit_w, lender->power_limit_w, arena);
+    const char *limit = limits_words(borrower->power_limit_w, lender->power_limit_w, arena);
     char date[RL_TIME_TEXT], recorded[RL_TIME_TEXT] = "";
     bool replayed = lent->source == RL_REPLAYED, driver = borrower->driver[0] != '\0';
     bool power = !isnan(borrower->power_limit_w);
