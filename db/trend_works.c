@@ -2,7 +2,6 @@
 #include "db/trend_works.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "db/trend_points.h"
 #include "db/work.h"
@@ -17,31 +16,9 @@ struct trend_work {
 
 /* ---- which series ---- */
 
-static bool differs(int64_t a, int64_t b)
-{
-    return a >= 0 && b >= 0 && a != b;
-}
-
-static bool texts_differ(const char *a, const char *b)
-{
-    return a != NULL && b != NULL && strcmp(a, b) != 0;
-}
-
-static bool is_other(const struct store_work *a, const struct store_work *b)
-{
-    return differs(a->flop, b->flop) || differs(a->ask_bytes, b->ask_bytes) || texts_differ(a->dims, b->dims);
-}
-
-static void learn(struct store_work *known, const struct store_work *work)
-{
-    known->flop = known->flop >= 0 ? known->flop : work->flop;
-    known->ask_bytes = known->ask_bytes >= 0 ? known->ask_bytes : work->ask_bytes;
-    known->dims = known->dims != NULL ? known->dims : work->dims;
-}
-
 static bool takes(const struct trend_series *series, const struct store_work *work, bool profiler_time)
 {
-    return series->profiler_time == profiler_time && !is_other(&series->known, work);
+    return series->profiler_time == profiler_time && !work_is_other(&series->known, work);
 }
 
 static int choose(struct trend_works *works, const struct store_work *work, bool profiler_time, uint32_t *ret,
@@ -54,7 +31,7 @@ static int choose(struct trend_works *works, const struct store_work *work, bool
     while (at > 0 && !takes(&works->series[at - 1], work, profiler_time))
         at--;
     if (at > 0) {
-        learn(&works->series[at - 1].known, work);
+        work_learn(&works->series[at - 1].known, work);
         *ret = (uint32_t)at - 1;
         return 0;
     }
@@ -142,8 +119,6 @@ static void say_work(struct rl_buf *text, const struct store_work *work)
 
 static void say_count_change(struct rl_buf *text, const char *name, int64_t is, int64_t was, const char **between)
 {
-    if (!differs(is, was))
-        return;
     rl_buf_printf(text, "%s%s %lld instead of %lld", *between, name, (long long)is, (long long)was);
     *between = ", ";
 }
@@ -152,11 +127,13 @@ static void say_change(struct rl_buf *text, const struct trend_series *is, const
 {
     const char *between = "";
 
-    if (is_other(&is->known, &was->known)) {
+    if (work_is_other(&is->known, &was->known)) {
         rl_buf_printf(text, "Other work than series %u, and not held against it: ", (unsigned)was->number);
-        say_count_change(text, "flop", is->known.flop, was->known.flop, &between);
-        say_count_change(text, "asked bytes", is->known.ask_bytes, was->known.ask_bytes, &between);
-        if (texts_differ(is->known.dims, was->known.dims))
+        if (work_differs_in(&is->known, &was->known, WORK_FLOP))
+            say_count_change(text, "flop", is->known.flop, was->known.flop, &between);
+        if (work_differs_in(&is->known, &was->known, WORK_ASK_BYTES))
+            say_count_change(text, "asked bytes", is->known.ask_bytes, was->known.ask_bytes, &between);
+        if (work_differs_in(&is->known, &was->known, WORK_DIMS))
             rl_buf_printf(text, "%sdims %s instead of %s", between, is->known.dims, was->known.dims);
         rl_buf_puts(text, ".");
     } else {
@@ -217,13 +194,12 @@ static void put_one(const struct trend_works *works, const struct trend_series *
     out->failed = out->failed || text.failed;
     rl_buf_free(&text);
     rl_buf_puts(out, ",\"why\":{");
-    for (int i = 0; i < 3; i++) {
+    for (enum work_member member = WORK_FLOP; member < WORK_MEMBERS; member++) {
         static const char *const names[] = {"flop", "ask_bytes", "dims"};
-        bool has = i == 0 ? known->flop >= 0 : i == 1 ? known->ask_bytes >= 0 : known->dims != NULL;
 
-        if (has)
+        if (work_knows(known, member))
             continue;
-        rl_buf_printf(out, "%s\"%s\":\"%s\"", between, names[i], unknown);
+        rl_buf_printf(out, "%s\"%s\":\"%s\"", between, names[member], unknown);
         between = ",";
     }
     rl_buf_puts(out, "}}");

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "db/store_internal.h"
+
 /* ---- from a run ---- */
 
 static int64_t known_or_less(struct rl_count count)

@@ -67,6 +67,7 @@
 #include <jansson.h>
 
 #include "base/err.h"
+#include "db/work.h"
 #include "record/record.h"
 #include "server/compare_stats.h"
 
@@ -83,11 +84,6 @@
 
 /* ---- what goes in; everything is borrowed until compare_free ---- */
 
-/* How much work a launch is; see WORK. */
-struct compare_work {
-    struct rl_count flop, ask_bytes;
-    const char *dims; /* NULL: unknown */
-};
 struct compare_launch { /* NULL: unknown */
     const char *grid, *block, *function;
     const char *shape; /* of ceilings */
@@ -101,9 +97,9 @@ struct compare_draw { /* one row of one run in one state */
     struct rl_real
         dram_floor; /* below it a count says nothing: RL_FLOOR_FACTOR x counters.floor_dram_bytes / launches */
     struct rl_real ask_bytes;
-    const char *bound; /* "memory", "compute", "latency"; NULL: unknown */
-    unsigned flags;    /* enum compare_flag */
-    struct compare_work work;
+    const char *bound;      /* "memory", "compute", "latency"; NULL: unknown */
+    unsigned flags;         /* enum compare_flag */
+    struct store_work work; /* see WORK */
     struct compare_launch launch;
 };
 enum compare_flag {                        /* the row's own flags, by name; others change nothing here */
@@ -121,9 +117,9 @@ enum compare_flag {                        /* the row's own flags, by name; othe
 struct compare_ceiling_draw {
     const char *name;
     enum rl_state state;
-    struct rl_real value;     /* byte/s or flop/s */
-    unsigned flags;           /* enum compare_flag */
-    struct compare_work work; /* flop or asked bytes */
+    struct rl_real value;   /* byte/s or flop/s */
+    unsigned flags;         /* enum compare_flag */
+    struct store_work work; /* flop or asked bytes */
     struct compare_launch launch;
 };
 
@@ -172,8 +168,8 @@ struct compare_past {
     int64_t group;         /* equal for runs that should be alike: the store's series */
     struct rl_real time_s; /* of a ceiling: 1 / value */
     struct rl_real dram_bytes;
-    unsigned flags;                  /* enum compare_flag */
-    const struct compare_work *work; /* NULL: nothing is known of it */
+    unsigned flags;                /* enum compare_flag */
+    const struct store_work *work; /* NULL: nothing is known of it */
 };
 struct compare_history {
     const struct compare_past *draws;

@@ -54,14 +54,6 @@ static unsigned flags_of(const struct store_draw_row *row)
     return ret;
 }
 
-static struct compare_work work_of(const struct store_draw_row *row)
-{
-    const struct store_work *work = &row->work;
-    return (struct compare_work){{work->flop, work->flop < 0 ? not_there : NULL},
-                                 {work->ask_bytes, work->ask_bytes < 0 ? not_there : NULL},
-                                 work->dims};
-}
-
 static struct compare_launch launch_of(const struct store_draw_row *row)
 {
     const struct store_launch *launch = &row->launch;
@@ -83,7 +75,7 @@ static void put_row(const struct store_draw *draw, const struct store_draw_row *
         .ask_bytes = row->ask_bytes >= 0 ? rl_known((double)row->ask_bytes) : rl_unknown(not_there),
         .bound = row->bound,
         .flags = flags_of(row),
-        .work = work_of(row),
+        .work = row->work,
         .launch = launch_of(row),
     };
 }
@@ -100,7 +92,7 @@ static int put_rows(const struct store_draw *draw, struct rl_arena *arena, struc
         const struct store_draw_row *row = &draw->rows[i];
         if (row->ceiling)
             ceilings[ret->ceiling_count++] = (struct compare_ceiling_draw){
-                row->unit, row->state, real_of(row->value), flags_of(row), work_of(row), launch_of(row)};
+                row->unit, row->state, real_of(row->value), flags_of(row), row->work, launch_of(row)};
         else
             put_row(draw, row, &rows[ret->draw_count++]);
     }
@@ -235,17 +227,15 @@ static struct compare_past *past_of(const struct store_draws *draws, const struc
     for (size_t i = 0; i < draws->count; i++)
         most += draws->draws[i].row_count;
     struct compare_past *past = arena ? rl_arena_array(arena, most, sizeof(*past)) : NULL;
-    struct compare_work *works = past ? rl_arena_array(arena, most, sizeof(*works)) : NULL;
-    if (!works)
+    if (!past)
         return NULL;
-    for (size_t i = 0; past && i < draws->count; i++) {
+    for (size_t i = 0; i < draws->count; i++) {
         const struct store_draw *draw = &draws->draws[i];
         int64_t group = group_of(draws, i);
         for (size_t k = 0; same_identity(draw, like) && k < draw->row_count; k++) {
             const struct store_draw_row *row = &draw->rows[k];
             if (row->flags & STORE_ROW_TIME_DERIVED)
                 continue;
-            works[count] = work_of(row);
             past[count] =
                 (struct compare_past){row->unit,
                                       row->state,
@@ -253,7 +243,7 @@ static struct compare_past *past_of(const struct store_draws *draws, const struc
                                       real_of(row->ceiling ? row->value > 0 ? 1 / row->value : NAN : row->time_s),
                                       real_of(row->dram_bytes),
                                       flags_of(row),
-                                      &works[count]};
+                                      &row->work};
             count++;
         }
     }

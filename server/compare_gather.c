@@ -199,9 +199,8 @@ static bool is_like(const struct subject *subject, const struct compare_past *pa
 {
     if ((past->flags & (bytes ? COMPARE_BYTES_DERIVED : COMPARE_PROFILER_TIME)) != kind)
         return false;
-    return past->work == NULL ||
-           ((subject->base.model == NULL || !compare_is_other_work(past->work, &subject->base.work)) &&
-            (subject->head.model == NULL || !compare_is_other_work(past->work, &subject->head.work)));
+    return past->work == NULL || ((subject->base.model == NULL || !work_is_other(past->work, &subject->base.work)) &&
+                                  (subject->head.model == NULL || !work_is_other(past->work, &subject->head.work)));
 }
 
 static void spread_of(struct subject *subject, const struct compare_history *history, const struct pasts *pasts,

@@ -23,7 +23,7 @@ struct draws {
     size_t bytes_n;
     const char *time_why, *bytes_why; /* the newest run's reason when there is none */
     const struct compare_run *model;  /* the newest run that has the row; NULL: none has */
-    struct compare_work work;         /* its work, with what the others know beside it */
+    struct store_work work;           /* its work, with what the others know beside it */
     struct compare_launch launch;     /* likewise, the newest known */
     bool launch_differs;              /* among its own runs */
     size_t other_work;                /* draws that are left out */
@@ -88,9 +88,8 @@ const char *compare_named_words(const struct compare_named *named, struct rl_are
 /* ---- compare_work.c ---- */
 /* Takes a run's draw into a side unless it is of other work than the side's newest: then counts it as left out. Runs
  * come newest first. 1 taken, 0 not, -1 when memory ran out. */
-int compare_take_work(struct draws *side, const struct compare_run *run, const struct compare_work *work,
+int compare_take_work(struct draws *side, const struct compare_run *run, const struct store_work *work,
                       const struct compare_launch *launch, struct rl_arena *arena);
-bool compare_is_other_work(const struct compare_work *a, const struct compare_work *b);
 /* Parts draws whose values are of two kinds, and notes what is left out and what is not comparable. -1 when memory ran
  * out. */
 int compare_part(struct subject *subject, bool ceiling, struct rl_arena *arena);

@@ -7,91 +7,55 @@
 
 /* ---- the members of work ---- */
 
-static bool counts_differ(const struct rl_count *a, const struct rl_count *b)
-{
-    return a->why == NULL && b->why == NULL && a->value != b->value;
-}
-
-static bool texts_differ(const char *a, const char *b)
-{
-    return a != NULL && b != NULL && strcmp(a, b) != 0;
-}
-
-bool compare_is_other_work(const struct compare_work *a, const struct compare_work *b)
-{
-    return counts_differ(&a->flop, &b->flop) || counts_differ(&a->ask_bytes, &b->ask_bytes) ||
-           texts_differ(a->dims, b->dims);
-}
-
-enum member { FLOP, ASK_BYTES, DIMS, MEMBERS };
 static const struct {
     const char *field, *is, *unit;
-} members[MEMBERS] = {
+} members[WORK_MEMBERS] = {
     {"flop", "a launch has", " flop"}, {"ask_bytes", "a launch asks for", " bytes"}, {"dims", "the dims are", ""}};
 
-static bool is_known(const struct compare_work *work, enum member member)
+static const char *value_words(const struct store_work *work, enum work_member member, struct rl_arena *arena)
 {
-    return member == FLOP        ? work->flop.why == NULL
-           : member == ASK_BYTES ? work->ask_bytes.why == NULL
-                                 : work->dims != NULL;
-}
-
-static bool differs_in(const struct compare_work *a, const struct compare_work *b, enum member member)
-{
-    return member == FLOP        ? counts_differ(&a->flop, &b->flop)
-           : member == ASK_BYTES ? counts_differ(&a->ask_bytes, &b->ask_bytes)
-                                 : texts_differ(a->dims, b->dims);
-}
-
-static const char *value_words(const struct compare_work *work, enum member member, struct rl_arena *arena)
-{
-    if (member == DIMS)
+    if (member == WORK_DIMS)
         return work->dims;
-    return rl_arena_printf(arena, "%" PRId64 "%s", member == FLOP ? work->flop.value : work->ask_bytes.value,
+    return rl_arena_printf(arena, "%" PRId64 "%s", member == WORK_FLOP ? work->flop : work->ask_bytes,
                            members[member].unit);
 }
 
-static enum member first_difference(const struct compare_work *a, const struct compare_work *b)
+static enum work_member first_difference(const struct store_work *a, const struct store_work *b)
 {
-    enum member member = FLOP;
-    while (member < DIMS && !differs_in(a, b, member))
+    enum work_member member = WORK_FLOP;
+    while (member < WORK_DIMS && !work_differs_in(a, b, member))
         member++;
     return member;
 }
 
 /* ---- within a side ---- */
 
-static void learn(struct draws *side, const struct compare_work *work, const struct compare_launch *launch)
+static void learn(struct draws *side, const struct store_work *work, const struct compare_launch *launch)
 {
-    if (side->work.flop.why != NULL)
-        side->work.flop = work->flop;
-    if (side->work.ask_bytes.why != NULL)
-        side->work.ask_bytes = work->ask_bytes;
-    if (side->work.dims == NULL)
-        side->work.dims = work->dims;
+    work_learn(&side->work, work);
     const char **known[] = {&side->launch.grid, &side->launch.block, &side->launch.function, &side->launch.shape};
     const char *const its[] = {launch->grid, launch->block, launch->function, launch->shape};
     for (size_t i = 0; i < sizeof its / sizeof its[0]; i++) {
-        side->launch_differs = side->launch_differs || texts_differ(*known[i], its[i]);
+        side->launch_differs = side->launch_differs || work_texts_differ(*known[i], its[i]);
         if (*known[i] == NULL)
             *known[i] = its[i];
     }
 }
 
-int compare_take_work(struct draws *side, const struct compare_run *run, const struct compare_work *work,
+int compare_take_work(struct draws *side, const struct compare_run *run, const struct store_work *work,
                       const struct compare_launch *launch, struct rl_arena *arena)
 {
     if (side->model == NULL) {
         side->model = run;
         side->work = *work;
     }
-    if (!compare_is_other_work(&side->work, work)) {
+    if (!work_is_other(&side->work, work)) {
         learn(side, work, launch);
         return 1;
     }
     if (side->other_work++ > 0)
         return 0;
-    enum member member = first_difference(work, &side->work);
+    enum work_member member = first_difference(work, &side->work);
     const char *mine = value_words(work, member, arena), *its = value_words(&side->work, member, arena);
     if (mine == NULL || its == NULL)
         return -1;
@@ -122,11 +86,11 @@ static int part_work(struct subject *subject, struct rl_arena *arena)
     const struct draws *base = &subject->base, *head = &subject->head;
     drop(&subject->notes, false, "row", base->other_work, base->other_why);
     drop(&subject->notes, true, "row", head->other_work, head->other_why);
-    if (base->model == NULL || head->model == NULL || !compare_is_other_work(&base->work, &head->work))
+    if (base->model == NULL || head->model == NULL || !work_is_other(&base->work, &head->work))
         return 0;
     subject->time_apart = subject->bytes_apart = true;
-    for (enum member member = FLOP; member < MEMBERS; member++) {
-        if (!differs_in(&base->work, &head->work, member))
+    for (enum work_member member = WORK_FLOP; member < WORK_MEMBERS; member++) {
+        if (!work_differs_in(&base->work, &head->work, member))
             continue;
         const char *left = value_words(&base->work, member, arena), *right = value_words(&head->work, member, arena);
         if (left == NULL || right == NULL ||
@@ -263,17 +227,17 @@ static void tell(struct told *told, const struct subject *subject)
 static bool is_launched_otherwise(const struct subject *subject)
 {
     const struct compare_launch *base = &subject->base.launch, *head = &subject->head.launch;
-    return subject->base.launch_differs || subject->head.launch_differs || texts_differ(base->grid, head->grid) ||
-           texts_differ(base->block, head->block) || texts_differ(base->function, head->function) ||
-           texts_differ(base->shape, head->shape);
+    return subject->base.launch_differs || subject->head.launch_differs || work_texts_differ(base->grid, head->grid) ||
+           work_texts_differ(base->block, head->block) || work_texts_differ(base->function, head->function) ||
+           work_texts_differ(base->shape, head->shape);
 }
 
-static bool is_half_known(const struct compare_work *base, const struct compare_work *head)
+static bool is_half_known(const struct store_work *base, const struct store_work *head)
 {
     bool any = false, one = false;
-    for (enum member member = FLOP; member < MEMBERS; member++) {
-        any = any || (is_known(base, member) && is_known(head, member));
-        one = one || is_known(base, member) != is_known(head, member);
+    for (enum work_member member = WORK_FLOP; member < WORK_MEMBERS; member++) {
+        any = any || (work_knows(base, member) && work_knows(head, member));
+        one = one || work_knows(base, member) != work_knows(head, member);
     }
     return one || !any;
 }
@@ -283,7 +247,7 @@ static void look(const struct gathered *all, struct told *launched, struct told 
     for (size_t i = 0; i < all->count; i++) {
         const struct subject *subject = &all->items[i];
         if (subject->base.model == NULL || subject->head.model == NULL ||
-            compare_is_other_work(&subject->base.work, &subject->head.work))
+            work_is_other(&subject->base.work, &subject->head.work))
             continue;
         if (is_launched_otherwise(subject))
             tell(launched, subject);

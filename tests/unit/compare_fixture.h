@@ -120,7 +120,7 @@ static inline void lab_fill(struct lab *lab, size_t count, const double *spread,
                 .dram_floor = rl_known(row->state == RL_COLD ? 61440 : 6144),
                 .ask_bytes = rl_known(row->ask_bytes),
                 .bound = row->bound,
-                .work = {{0, "not in this fixture"}, {(int64_t)row->ask_bytes, NULL}, NULL},
+                .work = {-1, (int64_t)row->ask_bytes, NULL},
             };
         }
         for (size_t c = 0; c < LAB_CEILINGS; c++)
@@ -128,7 +128,7 @@ static inline void lab_fill(struct lab *lab, size_t count, const double *spread,
                 (struct compare_ceiling_draw){.name = lab_ceilings[c].name,
                                               .state = lab_ceilings[c].state,
                                               .value = rl_known(lab_ceilings[c].value * exp(1e-3 * lab_normal(&seed))),
-                                              .work = {{0, "not in this fixture"}, {LAB_CEILING_WORK, NULL}, NULL},
+                                              .work = {-1, LAB_CEILING_WORK, NULL},
                                               .launch = {.shape = "grid 131072, block 512"}};
     }
 }

@@ -23,7 +23,7 @@ static void enlarge(size_t from, size_t count, size_t row, double factor)
         struct compare_draw *draw = &lab.draws[i][row];
         draw->time_s.value *= factor;
         draw->dram_bytes.value *= factor;
-        draw->work.ask_bytes.value = (int64_t)((double)draw->work.ask_bytes.value * factor);
+        draw->work.ask_bytes = (int64_t)((double)draw->work.ask_bytes * factor);
     }
 }
 
@@ -67,10 +67,10 @@ static void other_flop_and_dims_likewise(void **state)
 {
     (void)state;
     for (size_t i = 0; i < 30; i++) {
-        lab.draws[i][VECTOR_WARM].work.flop = (struct rl_count){i < 15 ? 5000 : 5001, NULL};
+        lab.draws[i][VECTOR_WARM].work.flop = i < 15 ? 5000 : 5001;
         lab.draws[i][VECTOR_WARM].work.dims = i < 15 ? "n 16" : "n 32";
         lab.draws[i][VECTOR_COLD].work.dims = i < 15 ? NULL : "n 32"; /* known on one side: no difference */
-        lab.draws[i][TILED_WARM].work.flop = (struct rl_count){7, NULL};
+        lab.draws[i][TILED_WARM].work.flop = 7;
     }
     struct compare_result *result = judge();
     const struct compare_row *row = lab_find(result, VECTOR_WARM);
@@ -94,7 +94,7 @@ static void work_that_nobody_knows_is_judged_with_a_warning(void **state)
 {
     (void)state;
     for (size_t i = 0; i < 30; i++)
-        lab.draws[i][VECTOR_WARM].work = (struct compare_work){{0, "unknown"}, {0, "unknown"}, NULL};
+        lab.draws[i][VECTOR_WARM].work = (struct store_work){-1, -1, NULL};
     struct compare_result *result = judge();
     assert_int_equal(lab_find(result, VECTOR_WARM)->time.verdict, COMPARE_SAME);
     assert_non_null(strstr(warning(result, "work")->sentence, "1 row (vector_add warm) cannot be shown"));
@@ -141,7 +141,7 @@ static void ceilings_are_held_by_their_work(void **state)
 {
     (void)state;
     for (size_t i = 15; i < 30; i++) {
-        lab.ceilings[i][0].work.ask_bytes.value *= 4; /* dram_copy warm: 8 GiB against 2 */
+        lab.ceilings[i][0].work.ask_bytes *= 4; /* dram_copy warm: 8 GiB against 2 */
         lab.ceilings[i][0].value.value *= 0.9;
         lab.ceilings[i][3].launch.shape = "grid 65536, block 1024"; /* dram_read: another shape of the same work */
     }
@@ -177,11 +177,11 @@ static void what_is_not_comparable_is_not_of_the_machine(void **state)
     assert_int_equal(result->machine.rows, LAB_ROWS - 8);
     compare_free(result);
     for (size_t i = 15; i < 30; i++)
-        lab.ceilings[i][0].work.ask_bytes.value = 1; /* dram_copy warm: the cold one still speaks */
+        lab.ceilings[i][0].work.ask_bytes = 1; /* dram_copy warm: the cold one still speaks */
     result = judge();
     assert_int_equal(result->machine.verdict, COMPARE_SLOWER);
     for (size_t i = 15; i < 30; i++)
-        lab.ceilings[i][0].work.ask_bytes.value = lab.ceilings[i][2].work.ask_bytes.value = 1; /* dram_copy, both */
+        lab.ceilings[i][0].work.ask_bytes = lab.ceilings[i][2].work.ask_bytes = 1; /* dram_copy, both */
     compare_free(result);
     result = judge();
     assert_int_equal(result->machine.verdict, COMPARE_NONE);

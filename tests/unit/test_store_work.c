@@ -142,6 +142,45 @@ static void there_is_room_for_flags(void **state)
     assert_int_not_equal(sqlite3_exec(f->store->db, "UPDATE run_row SET work_id = 1", NULL, NULL, NULL), SQLITE_OK);
 }
 
+/* ---- the rule ---- */
+
+static void work_is_other_where_both_know_a_member_that_differs(void **state)
+{
+    static const struct {
+        struct store_work a, b;
+        int other; /* members that differ, as bits */
+    } cases[] = {
+        {{-1, -1, NULL}, {-1, -1, NULL}, 0},
+        {{10, 20, "n 1"}, {10, 20, "n 1"}, 0},
+        {{10, 20, "n 1"}, {-1, -1, NULL}, 0},
+        {{10, -1, NULL}, {-1, 20, "n 1"}, 0},
+        {{0, -1, NULL}, {-1, 0, NULL}, 0}, /* none is a number too */
+        {{0, -1, NULL}, {10, -1, NULL}, 1 << WORK_FLOP},
+        {{10, 20, NULL}, {10, 21, "n 1"}, 1 << WORK_ASK_BYTES},
+        {{-1, -1, "n 1"}, {10, 20, "n 2"}, 1 << WORK_DIMS},
+        {{10, 20, "n 1"}, {11, 21, "n 2"}, 1 << WORK_FLOP | 1 << WORK_ASK_BYTES | 1 << WORK_DIMS},
+    };
+    struct store_work known = {-1, 20, NULL};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct store_work *a = &cases[i].a, *b = &cases[i].b;
+
+        assert_int_equal(work_is_other(a, b), cases[i].other != 0);
+        assert_int_equal(work_is_other(b, a), cases[i].other != 0);
+        for (enum work_member member = WORK_FLOP; member < WORK_MEMBERS; member++) {
+            assert_int_equal(work_differs_in(a, b, member), cases[i].other >> member & 1);
+            assert_int_equal(work_differs_in(b, a, member), cases[i].other >> member & 1);
+        }
+    }
+    assert_false(work_knows(&known, WORK_FLOP) || work_knows(&known, WORK_DIMS));
+    assert_true(work_knows(&known, WORK_ASK_BYTES));
+    work_learn(&known, &(struct store_work){0, 21, "n 1"});
+    assert_int_equal(known.flop, 0);
+    assert_int_equal(known.ask_bytes, 20);
+    assert_string_equal(known.dims, "n 1");
+}
+
 /* ---- trends ---- */
 
 static void other_work_is_another_series_of_a_trend(void **state)
@@ -489,6 +528,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_STORE(a_row_keeps_its_work_and_its_launch),
         WITH_STORE(there_is_room_for_flags),
+        cmocka_unit_test(work_is_other_where_both_know_a_member_that_differs),
         WITH_STORE(other_work_is_another_series_of_a_trend),
         WITH_STORE(profiler_times_are_a_series_of_their_own),
         WITH_STORE(an_accepted_change_begins_its_own_series_anew),
