@@ -242,7 +242,7 @@ static int compare_pieces(const void *a, const void *b)
 
     if (x->day != y->day)
         return x->day < y->day ? -1 : 1;
-    return x->first < y->first ? -1 : 1;
+    return place_order(&x->newest, &y->newest);
 }
 
 /* Gives the samples their series, oldest day first. */
@@ -289,6 +289,11 @@ static int read_trend(struct store *store, struct trend *trend, struct rl_err *e
     for (size_t i = 0; i < trend->series.count; i++) {
         if ((labelled ? read_labelled : read_series)(store, trend, trend->series.rows[i], err) < 0)
             return -1;
+    }
+    for (size_t i = 0; i < trend->piece_count; i++) {
+        struct piece *piece = &trend->pieces[i];
+
+        piece->newest = trend->samples[piece->first + piece->count - 1].place; /* none is without */
     }
     if (trend->piece_count > 0)
         qsort(trend->pieces, trend->piece_count, sizeof *trend->pieces, compare_pieces);

@@ -17,9 +17,11 @@ struct piece { /* a line of trend_day */
     int64_t day, work_id;
     size_t first, count; /* samples */
     bool profiler_time;
+    struct place newest; /* of its samples */
 };
 struct trend_points {
-    const struct piece *pieces; /* by day, from some days before `since` on, where the first baseline comes from */
+    const struct piece
+        *pieces; /* by day and newest sample, from some days before `since` on, where the first baseline comes from */
     size_t piece_count;
     const struct sample *samples; /* of a piece side by side, oldest first */
     const struct accepted *accepted;

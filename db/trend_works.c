@@ -8,10 +8,9 @@
 
 #define ARENA_MAX (16u * 1024 * 1024)
 
-struct trend_work {
+struct trend_work { /* as it was read */
     int64_t work_id;
-    bool profiler_time;
-    uint32_t series;
+    struct store_work work;
 };
 
 /* ---- which series ---- */
@@ -21,62 +20,75 @@ static bool takes(const struct trend_series *series, const struct store_work *wo
     return series->profiler_time == profiler_time && !work_is_other(&series->known, work);
 }
 
-static int choose(struct trend_works *works, const struct store_work *work, bool profiler_time, uint32_t *ret,
-                  struct rl_err *err)
+/* NULL: none takes it. */
+static struct trend_series *last_that_takes(struct trend_works *works, const struct store_work *work,
+                                            bool profiler_time)
 {
-    size_t at = works->series_count;
+    struct trend_series *last = NULL;
 
-    if (works->last < works->series_count && takes(&works->series[works->last], work, profiler_time))
-        at = works->last + 1;
-    while (at > 0 && !takes(&works->series[at - 1], work, profiler_time))
-        at--;
-    if (at > 0) {
-        work_learn(&works->series[at - 1].known, work);
-        *ret = (uint32_t)at - 1;
-        return 0;
+    for (size_t i = 0; i < works->series_count; i++) {
+        struct trend_series *series = &works->series[i];
+
+        if ((last == NULL || series->came > last->came) && takes(series, work, profiler_time))
+            last = series;
     }
-    if (works->series_count == TREND_SERIES_MAX)
-        return rl_fail(err, RL_E_TOO_LARGE, "since",
-                       "the runs of this trend are of more than %d different works: ask for fewer days",
-                       TREND_SERIES_MAX);
-    if (trend_grow((void **)&works->series, &works->series_capacity, works->series_count + 1, sizeof *works->series,
-                   err) < 0)
-        return -1;
-    *ret = (uint32_t)works->series_count++;
-    works->series[*ret] = (struct trend_series){.known = *work, .profiler_time = profiler_time};
-    return 0;
+    return last;
 }
 
-static int add(struct store *store, struct trend_works *works, struct trend_work item, struct rl_err *err)
+static struct trend_series *begin(struct trend_works *works, const struct store_work *work, bool profiler_time,
+                                  struct rl_err *err)
 {
-    struct store_work work;
+    struct trend_series *series;
 
-    if (works->arena == NULL && (works->arena = rl_arena_new(ARENA_MAX)) == NULL)
-        return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a trend");
-    if (store_work_get(store, item.work_id, works->arena, &work, err) < 0 ||
-        trend_grow((void **)&works->items, &works->capacity, works->count + 1, sizeof item, err) < 0 ||
-        choose(works, &work, item.profiler_time, &item.series, err) < 0)
-        return -1;
-    works->items[works->count++] = item;
-    return 0;
+    if (works->series_count == TREND_SERIES_MAX) {
+        rl_fail(err, RL_E_TOO_LARGE, "since",
+                "the runs of this trend are of more than %d different works: ask for fewer days", TREND_SERIES_MAX);
+        return NULL;
+    }
+    if (trend_grow((void **)&works->series, &works->series_capacity, works->series_count + 1, sizeof *works->series,
+                   err) < 0)
+        return NULL;
+    series = &works->series[works->series_count++];
+    *series = (struct trend_series){.known = *work, .profiler_time = profiler_time};
+    return series;
+}
+
+/* Valid until the next is read; NULL when it could not be. */
+static const struct store_work *read_work(struct store *store, struct trend_works *works, int64_t work_id,
+                                          struct rl_err *err)
+{
+    struct trend_work item = {.work_id = work_id};
+
+    /* from the end: a new work mostly stays for a while */
+    for (size_t i = works->count; i > 0; i--)
+        if (works->items[i - 1].work_id == work_id)
+            return &works->items[i - 1].work;
+    if (works->arena == NULL && (works->arena = rl_arena_new(ARENA_MAX)) == NULL) {
+        rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a trend");
+        return NULL;
+    }
+    if (store_work_get(store, work_id, works->arena, &item.work, err) < 0 ||
+        trend_grow((void **)&works->items, &works->capacity, works->count + 1, sizeof item, err) < 0)
+        return NULL;
+    works->items[works->count] = item;
+    return &works->items[works->count++].work;
 }
 
 int trend_works_find(struct store *store, struct trend_works *works, int64_t work_id, bool profiler_time, uint32_t *ret,
                      struct rl_err *err)
 {
-    profiler_time = profiler_time && works->of_times;
-    /* from the end: a new work mostly stays for a while */
-    for (size_t i = works->count; i > 0; i--) {
-        const struct trend_work *item = &works->items[i - 1];
+    const struct store_work *work = read_work(store, works, work_id, err);
+    struct trend_series *series;
 
-        if (item->work_id == work_id && item->profiler_time == profiler_time) {
-            *ret = works->last = item->series;
-            return 0;
-        }
-    }
-    if (add(store, works, (struct trend_work){.work_id = work_id, .profiler_time = profiler_time}, err) < 0)
+    if (work == NULL)
         return -1;
-    *ret = works->last = works->items[works->count - 1].series;
+    profiler_time = profiler_time && works->of_times;
+    series = last_that_takes(works, work, profiler_time);
+    if (series == NULL && (series = begin(works, work, profiler_time, err)) == NULL)
+        return -1;
+    work_learn(&series->known, work);
+    series->came = ++works->asked;
+    *ret = (uint32_t)(series - works->series);
     return 0;
 }
 

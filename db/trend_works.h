@@ -1,8 +1,9 @@
 /* The series of a trend: points of other work, or of times taken in another way, are never in one band. Private to db/.
  *
- * A day's work belongs to the series whose known members (flop, asked bytes, dims) are not others than its own; of
- * several to the one that came last, which then knows what either knows. So rows that know nothing of their work go on
- * with what was there, and work that was seen before goes on with its own series. */
+ * A day's work belongs to the series that it is no other work than (work.h); of several to the one that came last,
+ * whichever it belonged to before; that one then knows what either knows. So work that tells the series apart always
+ * goes on with its own, and rows that do not know what tells them apart go on with what was there just before. Of the
+ * works of one day the one with the newest run comes last: that does not depend on how the days were read. */
 #ifndef DB_TREND_WORKS_H
 #define DB_TREND_WORKS_H
 
@@ -16,6 +17,7 @@ struct trend_series {
     bool profiler_time;
     uint32_t number; /* in the answer, from 1; 0: without a point so far */
     uint32_t before; /* the number before, which its sentence compares it with */
+    uint64_t came;   /* the works that had been asked for when it came last */
 };
 struct trend_work;
 struct trend_works { /* zeroed: none */
@@ -24,12 +26,13 @@ struct trend_works { /* zeroed: none */
     size_t count, capacity;
     struct trend_series *series;
     size_t series_count, series_capacity;
-    uint32_t last;        /* the series of the piece before */
+    uint64_t asked;       /* works so far */
     uint32_t last_number; /* given */
     struct rl_arena *arena;
 };
 
-/* The series, from 0, of days with this work; to be asked oldest first. RL_E_TOO_LARGE above TREND_SERIES_MAX. */
+/* The series, from 0, of a day with this work; to be asked for every one, oldest first. RL_E_TOO_LARGE above
+ * TREND_SERIES_MAX. */
 int trend_works_find(struct store *store, struct trend_works *works, int64_t work_id, bool profiler_time, uint32_t *ret,
                      struct rl_err *err);
 /* The number of a series that has a point, given in the order of the points. */

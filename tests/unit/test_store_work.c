@@ -14,7 +14,7 @@
 struct work_spec {
     int64_t date_ms;
     int64_t flop, ask_bytes; /* 0: unknown */
-    const char *dims, *flag, *driver, *function;
+    const char *dims, *flag, *driver, *function, *kernel;
     int64_t block;
     double time_s;
 };
@@ -26,6 +26,8 @@ static int64_t store_work(struct fixture *f, struct work_spec spec)
     int64_t id;
 
     run->device.id = DEVICE_A;
+    if (spec.kernel != NULL)
+        row->kernel = spec.kernel;
     run->environment.driver_version = text_known(spec.driver != NULL ? spec.driver : "580.1");
     run->finished_at_ms = spec.date_ms;
     run->started_at_ms = spec.date_ms - 4000;
@@ -242,6 +244,64 @@ static void other_work_is_another_series_of_a_trend(void **state)
     assert_string_equal(text_at(item(answer, "series", 3), "sentence"),
                         "Other work than series 3, and not held against it: dims n 2 instead of n 1.");
     json_decref(answer);
+}
+
+/* Its points' series, one digit each, oldest first. */
+static void series_of(struct fixture *f, struct store_trend_query query, char ret[16])
+{
+    json_t *answer = trend_of(f, query);
+    size_t count = json_array_size(json_object_get(answer, "points"));
+
+    assert_true(count < 16);
+    for (size_t i = 0; i < count; i++)
+        ret[i] = (char)('0' + int_of(item(answer, "points", i), "series"));
+    ret[count] = '\0';
+    json_decref(answer);
+}
+
+static void what_is_not_known_goes_on_with_the_series_that_came_last(void **state)
+{
+    /* 1 and 2: flop 10 and 20; 0: nothing is known; a: asked bytes alone; p: flop 30 of a profiler's time. A space ends
+     * the day. */
+    static const struct {
+        const char *runs, *series;
+    } cases[] = {
+        {"0 1 2 0", "1122"},    {"0 1 2 0 1 0 2 0", "11221122"},
+        {"1 2 1 0", "1211"},    /* not the youngest series */
+        {"1 2 1 p 0", "12131"}, /* nor one of other times, nor the youngest beside it */
+        {"1 a 2 0", "1122"},    {"1 a 2 a 0", "11222"},
+        {"1 2 21 0", "12211"}, /* on the third day 1 came last, though its work was stored first */
+        {"1 2 12 0", "12122"},  {"1 2 212 0", "12212"}, /* by the newest run of each */
+    };
+    struct fixture *f = *state;
+
+    f->spec = "{\"suite\":\"verify\",\"label\":\"nightly\"}";
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        char kernel[] = "kernel_0", stored[16], labelled[16];
+        int64_t date_ms = DAY0;
+
+        kernel[7] = (char)('0' + k);
+        for (const char *c = cases[k].runs; *c != '\0'; c++) {
+            struct work_spec spec = {.date_ms = date_ms++,
+                                     .kernel = kernel,
+                                     .flop = *c == '1'   ? 10
+                                             : *c == '2' ? 20
+                                             : *c == 'p' ? 30
+                                                         : 0,
+                                     .ask_bytes = *c == 'a' ? 1000 : 0,
+                                     .flag = *c == 'p' ? "profiler_time" : NULL};
+
+            if (*c == ' ')
+                date_ms += TREND_DAY_MS;
+            else
+                store_work(f, spec);
+        }
+        series_of(f, (struct store_trend_query){.kernel = kernel, .metric = "time_s"}, stored);
+        series_of(f, (struct store_trend_query){.kernel = kernel, .metric = "time_s", .label = "nightly"}, labelled);
+        if (strcmp(stored, cases[k].series) != 0 || strcmp(labelled, cases[k].series) != 0)
+            fail_msg("%s: stored %s, of a label %s, expected %s", cases[k].runs, stored, labelled, cases[k].series);
+    }
+    f->spec = NULL;
 }
 
 static void profiler_times_are_a_series_of_their_own(void **state)
@@ -530,6 +590,7 @@ int main(void)
         WITH_STORE(there_is_room_for_flags),
         cmocka_unit_test(work_is_other_where_both_know_a_member_that_differs),
         WITH_STORE(other_work_is_another_series_of_a_trend),
+        WITH_STORE(what_is_not_known_goes_on_with_the_series_that_came_last),
         WITH_STORE(profiler_times_are_a_series_of_their_own),
         WITH_STORE(an_accepted_change_begins_its_own_series_anew),
         WITH_STORE(a_trend_of_too_many_works_is_refused),
