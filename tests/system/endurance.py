@@ -8,7 +8,7 @@ or, after a kill of the daemon alone, as interrupted when nobody asked for a ret
 there; no job is measured twice without a retry; an import that was answered 201 is there; the database is whole. Without
 arguments it takes a few minutes; the long form is
 
-    endurance.py --bin DIR --data DIR --kills 1000 --steps 20 --locks 20 --lock-max 60 --stops 20 --full 3
+    endurance.py --bin DIR --data DIR --export FILE --clock LIBRARY --kills 1000 --steps 20 --locks 20 --lock-max 60 --stops 20 --full 3
 """
 import argparse
 import http.client
