@@ -12,6 +12,12 @@
 static ssize_t look_and_take(struct http_connection *connection, void *data, size_t size)
 {
     ssize_t seen = recvfrom(connection->fd, data, size, MSG_PEEK, NULL, NULL);
+    if (seen == 0 && connection->answered_requests < connection->screen.requests) {
+        /* The client has ended its side and waits for what it asked. The library drops a whole request when it reads
+         * the end before the answer is there (0.9.75, 2026-12-01); http_connection_end_if_ended sees it afterwards. */
+        errno = EAGAIN;
+        return -1;
+    }
     if (seen <= 0)
         return seen;
     size_t pass;

@@ -242,5 +242,32 @@ class Exports(unittest.TestCase):
             self.assertGreater(ended, 0)  # and such an answer has no end
 
 
+class HalfClosed(unittest.TestCase):
+    """Clients that end their own side once they have asked, and read on, are answered, whether their answer takes its turn or not."""
+
+    def test_answers_that_take_turns(self):
+        site = varied.Varied()
+        self.addCleanup(site.close)
+        for _ in range(3):
+            site.run(kernels=["vector_add"], cache=["warm"])
+        wrong = []
+
+        def ask(method, count):
+            way = "%s /api/v1/runs?limit=200&source=any&outcome=any HTTP/1.1\r\nHost: localhost\r\n\r\n" % method
+            for _ in range(60):
+                with site.daemon.socket() as connection:
+                    connection.sendall(way.encode() * count)
+                    connection.shutdown(socket.SHUT_WR)
+                    codes = [code for code in harness.statuses(harness.read_all(connection)) if code != 100]
+                if codes != [200] * count:
+                    wrong.append((method, count, codes))
+        threads = [threading.Thread(target=ask, args=what) for what in (("GET", 1), ("GET", 1), ("HEAD", 1), ("GET", 3))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
+
+
 if __name__ == "__main__":
     unittest.main()
