@@ -244,6 +244,9 @@ static int check_combination(const struct options *options, struct rl_err *err)
     if (options->loopback_needs_token && !options->token_file && !options->listen_unix)
         return rl_fail(err, RL_E_USAGE, "loopback-needs-token",
                        "--loopback-needs-token without --token-file or --listen-unix leaves nobody who may read");
+    if (options->backup && (options->check || options->migrate || options->retire))
+        return rl_fail(err, RL_E_USAGE, "backup",
+                       "--backup stands alone; give --check, --migrate and --retire in runs of their own");
     if (!options->retire != !options->reason)
         return rl_fail(err, RL_E_USAGE, options->retire ? "reason" : "retire",
                        options->retire ? "--retire needs --reason: it is all that will be left of the runs"

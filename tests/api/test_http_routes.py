@@ -256,6 +256,16 @@ class Routes(unittest.TestCase):
             if schema.get("type") == "object":
                 self.assertIs(schema["additionalProperties"], False, name)
 
+    def test_parameters_are_those_of_the_document(self):
+        """Of every GET, both ways: what it takes stands there, and what stands there is taken."""
+        paths = {path: {one["name"] for one in methods["get"].get("parameters", []) if one.get("in") == "query"} for path, methods in self.document["paths"].items() if "get" in methods}
+        for path, documented in paths.items():
+            for name in set().union(*paths.values()):
+                with self.subTest(path, parameter=name):
+                    answer = self.daemon.get(path.replace("{id}", self.runs[0]) + "?%s=x" % name)
+                    known = not (answer.status == 400 and answer.json["error"]["code"] == "unknown_field" and answer.json["error"]["field"] == name)
+                    self.assertEqual(known, name in documented, answer.body[:300])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -301,6 +301,7 @@ class Program(unittest.TestCase):
         path = str(self.folder / "test.db")
         self.fails(64, "--database", path, "--retire", runs[0], says=["--reason"])
         self.fails(64, "--database", path, "--reason", "none", says=["--retire"])
+        self.fails(64, "--database", path, "--backup", path + ".copy", "--check", says=["--backup stands alone"])
         self.fails(64, "--database", path, "--retire", "x1", "--reason", "a typing error", says=["x1"])
         self.fails(64, "--database", path, "--retire", "," + runs[0], "--reason", "a typing error")
         status, out, text = harness.run_program("--database", path, "--retire", runs[0] + "," + runs[2], "--reason", "wrong card", "--check")
