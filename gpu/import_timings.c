@@ -199,12 +199,18 @@ static int read_lines(struct reader *r, const struct import_text *text)
     return 0;
 }
 
+/* A document is a whole file: what stands behind it would be lost without a word. */
+static int read_end(struct import_json *json)
+{
+    return import_json_peek(json) == '\0' && json->at >= json->len ? 0 : import_json_wrong(json, "the file's end");
+}
+
 /* An array of the same objects; of a trace's events, in the short form of a trace. */
 static int read_array(struct reader *r, struct import_json *json)
 {
     r->format = "JSON array of timings";
     if (import_json_take(json, '[') && import_json_take(json, ']'))
-        return 0;
+        return read_end(json);
     do {
         json_t *value = NULL;
         if (import_json_value(json, &value) != 0)
@@ -214,7 +220,7 @@ static int read_array(struct reader *r, struct import_json *json)
         if (rc != 0)
             return -1;
     } while (import_json_take(json, ','));
-    return import_json_take(json, ']') ? 0 : import_json_wrong(json, "a comma, or ] for the array's end,");
+    return import_json_take(json, ']') ? read_end(json) : import_json_wrong(json, "a comma, or ] for the array's end,");
 }
 
 static int finish_lines(struct reader *r)
@@ -296,8 +302,9 @@ static int read_nvbench(struct reader *r, struct import_json *json)
     json_t *document = NULL;
     if (import_json_value(json, &document) != 0)
         return -1;
-    int rc = import_json_peek(json) == '\0' && json->at >= json->len ? import_nvbench(r->import, r->at.file, document)
-                                                                     : import_json_wrong(json, "the file's end");
+    int rc = read_end(json);
+    if (rc == 0)
+        rc = import_nvbench(r->import, r->at.file, document);
     json_decref(document);
     r->format = "nvbench JSON";
     return rc;

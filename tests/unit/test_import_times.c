@@ -422,6 +422,16 @@ static void arrays(void **state)
     refuse_timings("[{\"kernel\": \"a\", \"ms\": 1},\n{\"kernel\": \"b\", \"ms\": -2}]", RL_E_IMPORT_FORMAT,
                    "line 2, \"ms\"");
     refuse_timings("[]", RL_E_IMPORT_NOT_TIMINGS, "no timing line");
+    /* nothing behind the array is dropped */
+    static const char *const behind[] = {"[{\"kernel\": \"b\", \"ms\": 2}]", "junk", "]",
+                                         "{\"kernel\": \"b\", \"ms\": 2}",   ",",    "[{\"kernel\": \"b\", \"m"};
+    for (size_t i = 0; i < sizeof behind / sizeof behind[0]; i++) {
+        char text[160];
+        snprintf(text, sizeof text, "[{\"kernel\": \"a\", \"ms\": 1}]\n\n%s\n", behind[i]);
+        refuse_timings(text, RL_E_IMPORT_FORMAT, "line 3|the file's end");
+        snprintf(text, sizeof text, "[] %s", behind[i]);
+        refuse_timings(text, RL_E_IMPORT_FORMAT, "line 1|the file's end");
+    }
 }
 
 static void profiler_times(void **state)
