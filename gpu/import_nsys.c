@@ -47,6 +47,9 @@ struct nsys {
     size_t column[COLUMN_COUNT]; /* index + 1; 0: not there */
     double unit[COLUMN_COUNT];   /* of a time: how many a second has */
     bool is_trace;
+    size_t columns; /* of the table's header; 0: none was seen yet */
+    enum { BEFORE_TABLE, IN_TABLE, BEHIND_TABLE, IN_OTHER } place;
+    size_t other_line; /* where the first table of no kernels begins; 0: there is none */
     size_t rows, means;
     struct import_plain plain;
     char device[128]; /* of the first kernel */
@@ -236,8 +239,9 @@ static int add_sum(struct nsys *n)
     for (size_t i = 0; i < n->import->run->row_count; i++) {
         const struct rl_row *other = &n->import->run->rows[i];
         if (strcmp(other->kernel, row->kernel) == 0 &&
-            (!has_dims || (memcmp(other->launch.grid, row->launch.grid, sizeof other->launch.grid) == 0 &&
-                           memcmp(other->launch.block, row->launch.block, sizeof other->launch.block) == 0)))
+            (!has_dims || other->launch.dims_why != NULL ||
+             (memcmp(other->launch.grid, row->launch.grid, sizeof other->launch.grid) == 0 &&
+              memcmp(other->launch.block, row->launch.block, sizeof other->launch.block) == 0)))
             return import_fail_at(&n->at, RL_E_IMPORT_DISAGREES, "Name", "is there twice in one shape");
     }
     struct rl_row_state *s = &row->state[times != NULL && strcmp(times, "cold") == 0 ? RL_COLD : RL_WARM];
@@ -275,62 +279,105 @@ static int read_record(struct nsys *n, const char *line, size_t len, bool *ret_r
     }
 }
 
-static int read_table(struct nsys *n, const struct import_text *text, size_t at, size_t columns)
+/* Whether the record is the header of a table of kernels, whose columns are then the table's. */
+static bool take_header(struct nsys *n)
 {
-    const char *line;
-    size_t len;
-    while (import_text_line(text, &at, &line, &len)) {
-        bool row;
-        n->at.line++;
-        if (len == 0 && !import_csv_inside(n->csv))
-            break; /* another report may follow */
-        if (read_record(n, line, len, &row) != 0)
-            return -1;
-        if (!row)
-            continue;
-        if (import_csv_count(n->csv) != columns)
-            return import_fail_at(&n->at, RL_E_IMPORT_FORMAT, NULL, "has %zu fields, and the header %zu: it is cut",
-                                  import_csv_count(n->csv), columns);
-        if ((n->is_trace ? add_launch(n) : add_sum(n)) != 0)
-            return -1;
-        n->rows++;
+    struct nsys kept = *n;
+    find_columns(n);
+    if (is_header(n))
+        return true;
+    memcpy(n->column, kept.column, sizeof n->column);
+    memcpy(n->unit, kept.unit, sizeof n->unit);
+    n->is_trace = kept.is_trace;
+    return false;
+}
+
+/* A table of kernels begins at this line: the first, or another of its kind behind it. */
+static int begin_table(struct nsys *n, bool was_trace)
+{
+    if (n->columns != 0 && was_trace != n->is_trace)
+        return import_fail_at(&n->at, RL_E_IMPORT_FORMAT, NULL,
+                              "begins a table of %s behind one of %s; send one of the two",
+                              n->is_trace ? "launches" : "sums", n->is_trace ? "sums" : "launches");
+    n->columns = import_csv_count(n->csv);
+    n->place = IN_TABLE;
+    if (n->is_trace && n->import->events == NULL)
+        n->import->events = import_events_new(n->import, n->at.file);
+    return n->is_trace && n->import->events == NULL ? -1 : 0;
+}
+
+static int take_row(struct nsys *n)
+{
+    if (import_csv_count(n->csv) != n->columns)
+        return import_fail_at(&n->at, RL_E_IMPORT_FORMAT, NULL, "has %zu fields, and the header %zu: it is cut",
+                              import_csv_count(n->csv), n->columns);
+    n->rows++;
+    return n->is_trace ? add_launch(n) : add_sum(n);
+}
+
+static bool begins_with_number(const char *text)
+{
+    text += strspn(text, " \"");
+    return *text >= '0' && *text <= '9';
+}
+
+/* A line between tables: what nsys says, another table, or the next table of kernels. */
+static int read_between(struct nsys *n, const char *line, size_t len)
+{
+    bool was_trace = n->is_trace;
+    size_t quotes = 0;
+    for (size_t i = 0; i < len; i++)
+        quotes += line[i] == '"';
+    bool record = len > 0 && quotes % 2 == 0 && import_csv_line(n->csv, line, len) == IMPORT_CSV_ROW;
+    if (!record && len > 0) { /* the parser may be within a record that is none */
+        import_csv_free(n->csv);
+        n->csv = import_csv_new(',');
+        if (n->csv == NULL)
+            return rl_fail(n->import->err, RL_E_NO_MEMORY, "timings", "no memory for a record");
     }
-    return import_csv_inside(n->csv)
-               ? import_fail_at(&n->at, RL_E_IMPORT_FORMAT, NULL, "ends within quotes: the file is cut")
-               : 0;
+    if (record && take_header(n))
+        return begin_table(n, was_trace);
+    if (n->place == BEHIND_TABLE && begins_with_number(line)) { /* its rows go on behind an empty line */
+        if (!record)
+            return import_fail_at(&n->at, RL_E_IMPORT_FORMAT, NULL, "has quotes that do not fit");
+        n->place = IN_TABLE;
+        return take_row(n);
+    }
+    if (record && n->place != IN_OTHER && import_csv_count(n->csv) >= 3) {
+        n->place = IN_OTHER;
+        n->other_line = n->other_line == 0 ? n->at.line : n->other_line;
+    }
+    return 0;
 }
 
 static int read_all(struct nsys *n, const struct import_text *text)
 {
     const char *line;
     size_t at = 0, len;
-    bool row = false;
     while (import_text_line(text, &at, &line, &len)) {
+        bool row, was_trace = n->is_trace;
         n->at.line++;
-        size_t quotes = 0;
-        for (size_t i = 0; i < len; i++)
-            quotes += line[i] == '"';
-        if (len == 0 || quotes % 2 != 0 || memchr(line, ',', len) == NULL)
-            continue; /* what nsys says before the table */
-        if (import_csv_line(n->csv, line, len) != IMPORT_CSV_ROW) {
-            import_csv_free(n->csv);
-            n->csv = import_csv_new(',');
-            if (n->csv == NULL)
-                return rl_fail(n->import->err, RL_E_NO_MEMORY, "timings", "no memory for a record");
+        if (n->place == IN_TABLE && len == 0 && !import_csv_inside(n->csv)) {
+            n->place = BEHIND_TABLE;
             continue;
         }
-        find_columns(n);
-        row = is_header(n);
-        if (row)
-            break;
+        if (n->place != IN_TABLE) {
+            if (read_between(n, len > 0 ? line : "", len) != 0)
+                return -1;
+            continue;
+        }
+        if (read_record(n, line, len, &row) != 0)
+            return -1;
+        if (row && (take_header(n) ? begin_table(n, was_trace) : take_row(n)) != 0)
+            return -1;
     }
-    if (!row) {
+    if (n->columns == 0) {
         n->at.line = 0;
         return import_fail_at(&n->at, RL_E_IMPORT_NOT_TIMINGS, NULL, "%s", other_table);
     }
-    if (n->is_trace && (n->import->events = import_events_new(n->import, n->at.file)) == NULL)
-        return -1;
-    return read_table(n, text, at, import_csv_count(n->csv));
+    return n->place == IN_TABLE && import_csv_inside(n->csv)
+               ? import_fail_at(&n->at, RL_E_IMPORT_FORMAT, NULL, "ends within quotes: the file is cut")
+               : 0;
 }
 
 int import_nsys(struct import *import, const struct import_file *file, const struct import_text *text,
@@ -352,6 +399,9 @@ int import_nsys(struct import *import, const struct import_file *file, const str
         rc = import_plain_finish(&n.plain);
     if (rc == 0 && n.means > 0)
         import_note(import->run, "the summary has no medians: its averages stand in their place");
+    if (rc == 0 && n.other_line > 0)
+        import_note(import->run, "tables of nsys without times of each kernel are left out, the first from line %zu on",
+                    n.other_line);
     import_csv_free(n.csv);
     import_plain_end(&n.plain);
     return rc;

@@ -372,6 +372,53 @@ static void nsys(void **state)
         refuse_timings(bad[i].text, bad[i].code, bad[i].words);
 }
 
+#define SUM_ROW(name, median) "60.0,3000,3,1000.0," median ",0.8,1300,10.0," name "\n"
+#define SUM_ONLY              "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name\n"
+#define API_SUM               "Time (%),Total Time (ns),Num Calls,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name\n"
+
+/* An empty line ends no file: what follows it is read, left out with a note, or refused with its line. */
+static void nsys_tables(void **state)
+{
+    (void)state;
+    static const char *const both[] = {
+        SUM_ONLY SUM_ROW("a", "1") "\n" SUM_ONLY SUM_ROW("b", "2"),
+        SUM_ONLY SUM_ROW("a", "1") "\n\nProcessing [r.sqlite] with [x.py]...\n" SUM_ONLY SUM_ROW("b", "2"),
+        SUM_ONLY SUM_ROW("a", "1") "\n" SUM_ROW("b", "2"),
+        SUM_ONLY SUM_ROW("a", "1") SUM_ONLY SUM_ROW("b", "2"),
+        /* its unit is its own */
+        SUM_ONLY SUM_ROW("a", "1") "\nTime (%),Instances,Med (us),Name\n10,4,0.002,b\n",
+        SUM_ONLY SUM_ROW("a", "1") "\n" API_SUM SUM_ROW("cudaMalloc", "5") "\n" SUM_ROW(
+            "cudaFree", "5") "\n" SUM_ONLY SUM_ROW("b", "2"),
+    };
+    struct import_result result;
+    for (size_t i = 0; i < sizeof both / sizeof both[0]; i++) {
+        struct given given = {.timings = both[i]};
+        const struct rl_run *run = must_import(&given, &result);
+        assert_int_equal(run->row_count, 2);
+        assert_near(row_of(run, "a")->state[RL_WARM].time_s.median.value, 1e-9, 1e-18);
+        assert_near(row_of(run, "b")->state[RL_WARM].time_s.median.value, 2e-9, 1e-18);
+        assert_int_equal(
+            has_note(run, "tables of nsys without times of each kernel are left out, the first from line 4 on"),
+            i == 5);
+        import_result_fini(&result);
+    }
+    struct given given = {.timings = TRACE_HEAD(" (ns)") TRACE_ROW("100", "2000") "\n" TRACE_HEAD(" (us)")
+                              TRACE_ROW("90", "4"),
+                          .ncu = LONG_HEAD DRAM("0", "f(int)", "8", "10")};
+    const struct rl_run *run = must_import(&given, &result);
+    assert_int_equal(run->rows[0].state[RL_MIXED].time_s.n, 2);
+    import_result_fini(&result);
+    refuse_timings(SUM_ONLY SUM_ROW("a", "1") "\n" SUM_ONLY SUM_ROW("a", "2"), RL_E_IMPORT_DISAGREES,
+                   "line 5, \"Name\"|twice");
+    refuse_timings(
+        SUM_ONLY SUM_ROW("a", "1") "\nTime (%),Instances,Med (ns),GridXYZ,BlockXYZ,Name\n10,4,2,1 1 1,1 1 1,a\n",
+        RL_E_IMPORT_DISAGREES, "line 5, \"Name\"|twice");
+    refuse_timings(SUM_ONLY SUM_ROW("a", "1") "\n60.0,3000\n", RL_E_IMPORT_FORMAT, "line 4|has 2 fields");
+    refuse_timings(SUM_ONLY SUM_ROW("a", "1") "\n60.0\n", RL_E_IMPORT_FORMAT, "line 4|has 1 fields");
+    refuse_timings(SUM_ONLY SUM_ROW("a", "1") "\n" TRACE_HEAD(" (ns)") TRACE_ROW("100", "2000"), RL_E_IMPORT_FORMAT,
+                   "line 4|a table of launches behind one of sums");
+}
+
 #define BENCH(states)                                                                                                  \
     "{\"devices\": [{\"id\": 0, \"name\": \"Test GPU\"}], \"benchmarks\": [{\"name\": \"axpy\", \"states\": [" states  \
     "]}]}"
@@ -470,13 +517,21 @@ static void profiler_times(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_trace_alone),   cmocka_unit_test(bad_traces),
-        cmocka_unit_test(spellings),       cmocka_unit_test(by_order),
-        cmocka_unit_test(shapes),          cmocka_unit_test(launches_that_are_not_there),
-        cmocka_unit_test(ceilings),        cmocka_unit_test(nsys),
-        cmocka_unit_test(nvbench),         cmocka_unit_test(arrays),
-        cmocka_unit_test(profiler_times),  cmocka_unit_test(whole_names_without_shapes),
-        cmocka_unit_test(nothing_is_left), cmocka_unit_test(nsys_units),
+        cmocka_unit_test(a_trace_alone),
+        cmocka_unit_test(bad_traces),
+        cmocka_unit_test(spellings),
+        cmocka_unit_test(by_order),
+        cmocka_unit_test(shapes),
+        cmocka_unit_test(launches_that_are_not_there),
+        cmocka_unit_test(ceilings),
+        cmocka_unit_test(nsys),
+        cmocka_unit_test(nsys_tables),
+        cmocka_unit_test(nvbench),
+        cmocka_unit_test(arrays),
+        cmocka_unit_test(profiler_times),
+        cmocka_unit_test(whole_names_without_shapes),
+        cmocka_unit_test(nothing_is_left),
+        cmocka_unit_test(nsys_units),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
