@@ -50,6 +50,7 @@ struct nsys {
     size_t columns; /* of the table's header; 0: none was seen yet */
     enum { BEFORE_TABLE, IN_TABLE, BEHIND_TABLE, IN_OTHER } place;
     size_t other_line; /* where the first table of no kernels begins; 0: there is none */
+    bool unended;      /* the line has neither a line end nor quotes at its end: the last of a file that may be cut */
     size_t rows, means;
     struct import_plain plain;
     char device[128]; /* of the first kernel */
@@ -308,6 +309,10 @@ static int begin_table(struct nsys *n, bool was_trace)
 
 static int take_row(struct nsys *n)
 {
+    if (n->unended)
+        return import_fail_at(&n->at, RL_E_IMPORT_FORMAT, NULL,
+                              "has no line end, and no quotes end its last field: it may be cut; where it is whole, "
+                              "end it by a line end");
     if (import_csv_count(n->csv) != n->columns)
         return import_fail_at(&n->at, RL_E_IMPORT_FORMAT, NULL, "has %zu fields, and the header %zu: it is cut",
                               import_csv_count(n->csv), n->columns);
@@ -357,6 +362,7 @@ static int read_all(struct nsys *n, const struct import_text *text)
     while (import_text_line(text, &at, &line, &len)) {
         bool row, was_trace = n->is_trace;
         n->at.line++;
+        n->unended = at == text->len && line[len] != '\n' && line[len - 1] != '"';
         if (n->place == IN_TABLE && len == 0 && !import_csv_inside(n->csv)) {
             n->place = BEHIND_TABLE;
             continue;

@@ -21,6 +21,8 @@ struct reader {
     struct import_power *power;
     size_t column[COLUMN_COUNT]; /* index + 1; 0: not there */
     bool dmon, header;
+    bool unended;    /* the line has no line end: the last of a file that may be cut */
+    size_t cut_line; /* that was left out for it; 0: none */
     char cell[FIELDS_MAX][CELL_MAX];
     size_t cells;
     int64_t day_ms, last_ms; /* of a log with a time and no day */
@@ -260,6 +262,10 @@ static int take_line(struct reader *r, const char *line, size_t len)
     }
     if (strcmp(cell(r, TIMESTAMP), "timestamp") == 0) /* the header again: logs one after the other */
         return 0;
+    if (r->unended && !(r->cells == r->column[POWER] && is_watts(cell(r, POWER)))) {
+        r->cut_line = r->at.line; /* "12" may be the beginning of "123.00 W"; behind its unit the power is whole */
+        return 0;
+    }
     if (r->cells < r->column[POWER] || r->cells < r->column[TIMESTAMP])
         return import_fail_at(&r->at, RL_E_IMPORT_FORMAT, NULL, "has %zu fields, and its power is field %zu: it is cut",
                               r->cells, r->column[POWER]);
@@ -275,12 +281,16 @@ static int read_lines(struct reader *r, const struct import_text *text)
         r->at.line++;
         while (blanks < len && strchr(" \t", line[blanks]) != NULL)
             blanks++;
+        r->unended = at == text->len && line[len] != '\n';
         if (blanks < len && take_line(r, line, len) != 0)
             return -1;
     }
     r->at.line = 0;
     if (!r->header || r->column[POWER] == 0)
         return import_fail_at(&r->at, RL_E_IMPORT_NOT_POWER, NULL, "has no line of a power log");
+    if (r->cut_line > 0)
+        import_note(r->import->run, "line %zu of the power log has no line end: it may be cut, and is left out",
+                    r->cut_line);
     if (r->power->count > 0)
         return 0;
     if (r->power->missing > 0)
@@ -289,7 +299,10 @@ static int read_lines(struct reader *r, const struct import_text *text)
             "has no power: it is not available in any of %zu lines, the first line %zu (a MIG or vGPU "
             "device reports none)",
             r->power->missing, r->power->missing_line);
-    return import_fail_at(&r->at, RL_E_IMPORT_NOT_POWER, NULL, "has a header and no sample");
+    r->at.line = r->cut_line;
+    return import_fail_at(&r->at, RL_E_IMPORT_NOT_POWER, NULL,
+                          r->cut_line > 0 ? "has no line end, so that it may be cut, and no other line has a sample"
+                                          : "has a header and no sample");
 }
 
 int import_power(struct import *import, const struct import_file *file)

@@ -257,6 +257,44 @@ static void same_times(void **state)
     import_result_fini(&result);
 }
 
+#define SECONDS "#Time        gpu    pwr\n#HH:MM:SS    Idx      W\n 10:00:00      0    100\n 10:00:01      0    100\n"
+
+/* A last line without a line end may be cut within its number, which is then another number. */
+static void cut_logs(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *log;
+        size_t line, samples;
+    } cases[] = {
+        {QUERY(AT("00.000", "100") AT("01.000", "100") "2026/11/28 10:00:02.000, 0, GPU-a, 12"), 4, 2},
+        {QUERY(AT("00.000", "100") AT("01.000", "100") "2026/11/28 10:00:02.000, 0, GPU-a, 100.00 "), 4, 2},
+        {QUERY(AT("00.000", "100") AT("01.000", "100") "2026/11/28 10:00:02.000, 0, GPU"), 4, 2},
+        {QUERY(AT("00.000", "100") AT("01.000", "100") "2026/11/2"), 4, 2},
+        {QUERY(AT("00.000", "100") AT("01.000", "100") "2026/11/28 10:00:02.000, 0, GPU-a, 100 W"), 0, 3}, /* whole */
+        {QUERY(AT("00.000", "100") AT("01.000", "100") AT("02.000", "100")), 0, 3},
+        {"timestamp, power.draw [W]\n2026/11/28 10:00:00.000, 100\n2026/11/28 10:00:01.000, 100\n"
+         "2026/11/28 10:00:02.000, 10",
+         4, 2},
+        {SECONDS " 10:00:02      0    12", 5, 2},
+        {SECONDS "#Time        gpu", 0, 2},
+        {SECONDS " 10:00:02      0   100\n", 0, 3},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct import_result result;
+        char note[64];
+        struct rl_power power = power_of(cases[i].log, (struct import_fields){0}, &result);
+        assert_near(power.average_w.value, 100, 1e-9);
+        assert_int_equal(power.samples, cases[i].samples);
+        snprintf(note, sizeof note, "line %zu of the power log has no line end", cases[i].line);
+        assert_int_equal(has_note(result.run, "no line end"), cases[i].line > 0);
+        assert_int_equal(has_note(result.run, note), cases[i].line > 0);
+        import_result_fini(&result);
+    }
+    refuse(QUERY("2026/11/28 10:00:02.000, 0, GPU-a, 12"), (struct import_fields){0}, RL_E_IMPORT_NOT_POWER, "power",
+           "line 2|no line end|no other line");
+}
+
 static void bad_logs(void **state)
 {
     (void)state;
@@ -309,6 +347,7 @@ int main(void)
         cmocka_unit_test(same_times),
         cmocka_unit_test(steps_and_windows),
         cmocka_unit_test(windows_behind_midnight),
+        cmocka_unit_test(cut_logs),
         cmocka_unit_test(bad_logs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -417,6 +417,14 @@ static void nsys_tables(void **state)
     refuse_timings(SUM_ONLY SUM_ROW("a", "1") "\n60.0\n", RL_E_IMPORT_FORMAT, "line 4|has 1 fields");
     refuse_timings(SUM_ONLY SUM_ROW("a", "1") "\n" TRACE_HEAD(" (ns)") TRACE_ROW("100", "2000"), RL_E_IMPORT_FORMAT,
                    "line 4|a table of launches behind one of sums");
+    /* a last row without a line end is whole where quotes end it */
+    given = (struct given){.timings = SUM_ONLY "60.0,3000,3,1000.0,900.0,800,1300,10.0,\"f\""};
+    (void)must_import(&given, &result);
+    import_result_fini(&result);
+    refuse_timings(SUM_ONLY SUM_ROW("a", "1") "60.0,3000,3,1000.0,900.0,800,1300,10.0,gem", RL_E_IMPORT_FORMAT,
+                   "line 3|no line end|may be cut");
+    refuse_timings(SUM_ONLY SUM_ROW("a", "1") "\n60.0,3000,3,1000.0,900.0,800,1300,10.0,gem", RL_E_IMPORT_FORMAT,
+                   "line 4|no line end|may be cut");
 }
 
 #define BENCH(states)                                                                                                  \
