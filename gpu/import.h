@@ -69,8 +69,8 @@ struct import_result {
 int import_make(const struct import_request *request, struct import_result *ret, struct rl_err *err);
 void import_result_fini(struct import_result *result); /* accepts a zeroed one */
 
-/* The dates of a published record's entries, as its file has them: up to `max` of them, each in a text of the caller.
- */
+/* The dates of a published record's entries, as its file has them, each in a text of the caller. RL_E_TOO_LARGE where
+ * there are more than `max`. */
 #define IMPORT_DATE_MAX 32
 int import_record_dates(const struct import_file *file, char dates[][IMPORT_DATE_MAX], size_t max, size_t *ret_count,
                         struct rl_err *err);

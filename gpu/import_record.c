@@ -47,8 +47,15 @@ static const json_t *choose(struct import *import, const struct import_file *fil
         if (len < sizeof days - 32)
             len += (size_t)snprintf(days + len, sizeof days - len, "%s%.24s", i > 0 ? ", " : "", date);
         if ((import->date_ms == 0 && json_array_size(entries) == 1) ||
-            (import->date_ms != 0 && rl_time_day(ms) == rl_time_day(import->date_ms)))
+            (import->date_ms != 0 && rl_time_day(ms) == rl_time_day(import->date_ms))) {
+            if (found != NULL) {
+                struct import_source source = {"record", file->name, 0, "date"};
+                import_fail(import->err, RL_E_IMPORT_DISAGREES, &source,
+                            "is %.24s in two entries: date could not choose between them; leave one of them out", date);
+                return NULL;
+            }
             found = entry;
+        }
     }
     if (found == NULL)
         rl_fail(import->err, RL_E_BAD_FIELD, "date", "date has to name one of the record's entries: %s", days);
@@ -231,7 +238,14 @@ int import_record_dates(const struct import_file *file, char dates[][IMPORT_DATE
         return -1;
     const json_t *entries = json_object_get(record, "entries");
     size_t count = 0;
-    for (; count < json_array_size(entries) && count < max; count++) {
+    if (json_array_size(entries) > max) {
+        struct import_source source = {"record", file->name, 0, "entries"};
+        import_fail(err, RL_E_TOO_LARGE, &source, "has %zu entries; without a date at most %zu are imported at once",
+                    json_array_size(entries), max);
+        json_decref(record);
+        return -1;
+    }
+    for (; count < json_array_size(entries); count++) {
         const char *date = text_of(json_array_get(entries, count), "date");
         snprintf(dates[count], IMPORT_DATE_MAX, "%s", date != NULL ? date : "");
     }

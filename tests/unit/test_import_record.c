@@ -91,8 +91,25 @@ static void record_errors(void **state)
     ENTRY("\"rows\": [{\"kernel\": \"vector_add\", \"ask_mb\": " ask                                                   \
           ", \"l1_mb\": 1, \"l2_mb\": 1, \"dram_mb\": " dram ", \"dram_per_ask\": " ratio                              \
           ", \"percent_of_ceiling\": 50}]")
-    given.fields = (struct import_fields){0};
+#define OF_DAY(date) ENTRY("\"rows\": []}, {\"date\": \"" date "\", \"driver\": \"2\"")
+    given.fields = (struct import_fields){.date = "2026-09-01"};
     struct import_result result;
+    given.record = OF_DAY("2026-09-01"); /* which of the two is meant, nothing says */
+    must_refuse(&given, RL_E_IMPORT_DISAGREES, "record", "\"date\"|2026-09-01 in two entries");
+    given.record = OF_DAY("2026-09-01T12:00:00Z");
+    must_refuse(&given, RL_E_IMPORT_DISAGREES, "record", "\"date\"|2026-09-01T12:00:00Z in two entries");
+    given.record = OF_DAY("2026-09-02");
+    (void)must_import(&given, &result);
+    import_result_fini(&result);
+    char dates[2][IMPORT_DATE_MAX];
+    size_t count = 0;
+    struct rl_err err = {.code = RL_E_NONE};
+    const struct import_file two = {IMPORT_RECORD, "r.json", given.record, strlen(given.record)};
+    assert_int_equal(import_record_dates(&two, dates, 2, &count, &err), 0);
+    assert_int_equal(count, 2);
+    assert_int_equal(import_record_dates(&two, dates, 1, &count, &err), -1); /* none is left out */
+    assert_int_equal(err.code, RL_E_TOO_LARGE);
+    given.fields = (struct import_fields){0};
     given.record = ROW("201.3", "402.7", "2.0000");
     assert_near(must_import(&given, &result)->rows[0].state[RL_MIXED].time_s.median.value, 402653184 / 50e9, 1e-12);
     import_result_fini(&result);
