@@ -1,5 +1,6 @@
 /* What a connection's client sends, on its way to the HTTP library: every byte is checked first (http_screen.h), and
- * none of a malformed request's last piece comes through. Its answer is written past the library. */
+ * none of a malformed request's last piece comes through. Its answer is written past the library. That the client has
+ * ended its side is kept from the library while a whole request is unanswered. */
 #ifndef SERVER_HTTP_INTAKE_H
 #define SERVER_HTTP_INTAKE_H
 
