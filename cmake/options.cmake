@@ -1,6 +1,6 @@
 # Compiler options of every target, in one interface library.
 add_library(rl_options INTERFACE)
-target_include_directories(rl_options INTERFACE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/gpu)
+target_include_directories(rl_options INTERFACE ${CMAKE_SOURCE_DIR}) # the one include root
 target_compile_definitions(rl_options INTERFACE _GNU_SOURCE)
 target_compile_options(rl_options INTERFACE
   $<$<COMPILE_LANGUAGE:C>:-Wall -Wextra -Wshadow -Wvla -Wconversion -Wno-sign-conversion -Wstrict-prototypes
@@ -39,3 +39,16 @@ if(RL_HAVE_CUDA)
 else()
   message(STATUS "rooflined: no CUDA compiler found or wanted, all but the cuda backend is built")
 endif()
+
+# rl_room(target [EXCEPT file…] [PUBLIC library…] [PRIVATE library…])
+# One static library of all C files of the folder that calls it. What a room may use is what it links here; the list of
+# rooms and which may include which is tests/style/rooms.
+function(rl_room target)
+  cmake_parse_arguments(room "" "" "EXCEPT;PUBLIC;PRIVATE" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/*.c)
+  if(room_EXCEPT)
+    list(REMOVE_ITEM sources ${room_EXCEPT})
+  endif()
+  add_library(${target} STATIC ${sources})
+  target_link_libraries(${target} PUBLIC rl_options ${room_PUBLIC} PRIVATE ${room_PRIVATE})
+endfunction()

@@ -1,6 +1,6 @@
 /* Copies of a database: the one that a migration leaves beside it, and the one that an operator asks for. A copy has
  * another name until it is whole and on disk: a killed VACUUM INTO leaves a file that opens as an empty database. */
-#include "db/store_internal.h"
+#include "db/core/internal.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/time.h"
+#include "gpu/base/time.h"
 
 #define PARTIAL        ".partial"
 #define BESIDE_BUSY_MS 10000

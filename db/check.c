@@ -1,5 +1,5 @@
 /* Whether a database is whole: of an open store, and of a file that is only read. */
-#include "db/store_internal.h"
+#include "db/core/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

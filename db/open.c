@@ -1,5 +1,5 @@
 /* Opening a database: the guard, the connection's settings, whose file it is, migrations, and checks of the whole. */
-#include "db/withdrawn.h"
+#include "db/runs/withdrawn.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* Whether the files of an open database are still those that the connection has. SQLite goes on writing into a log that
  * lost its name, which is gone with the process, and reads an index that was cut as memory that is not there (SIGBUS).
  */
-#include "db/store_internal.h"
+#include "db/core/internal.h"
 
 #include <errno.h>
 #include <stdio.h>

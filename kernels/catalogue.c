@@ -1,21 +1,21 @@
 /* The catalogue as data: one entry per unit, whose formulas stand in the unit's own header. */
-#include "catalogue.h"
+#include "kernels/unit/catalogue.h"
 
 #include <string.h>
 
-#include "block_reduction.h"
-#include "dram_ceilings.h"
-#include "fp32_fma.h"
-#include "matmul_naive.h"
-#include "matmul_tiled16.h"
-#include "polynomial256.h"
-#include "stencil_global.h"
-#include "stencil_tiled.h"
-#include "transpose_naive.h"
-#include "transpose_tiled.h"
-#include "units.h"
-#include "vector_add.h"
-#include "vector_add_stride32.h"
+#include "kernels/ceilings/dram_ceilings.h"
+#include "kernels/ceilings/fp32_fma.h"
+#include "kernels/matmul/naive.h"
+#include "kernels/matmul/tiled16.h"
+#include "kernels/reduction/block_reduction.h"
+#include "kernels/stencil/global.h"
+#include "kernels/stencil/tiled.h"
+#include "kernels/stream/polynomial256.h"
+#include "kernels/stream/vector_add.h"
+#include "kernels/stream/vector_add_stride32.h"
+#include "kernels/transpose/naive.h"
+#include "kernels/transpose/tiled.h"
+#include "kernels/units.h"
 
 const struct rl_unit rl_unit_vector_add = {
     .id = "vector_add",

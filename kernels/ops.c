@@ -1,9 +1,9 @@
 /* The CUDA side of every unit, in the catalogue's order. */
-#include "launch.h"
+#include "kernels/unit/launch.h"
 
 #include <string.h>
 
-#include "units.h"
+#include "kernels/units.h"
 
 #define RL_OPS(id) &rl_ops_##id,
 const struct rl_unit_ops *const rl_unit_ops[] = {RL_UNITS(RL_OPS)};

@@ -2,8 +2,8 @@
 #ifndef KERNELS_UNITS_H
 #define KERNELS_UNITS_H
 
-#include "catalogue.h"
-#include "launch.h"
+#include "kernels/unit/catalogue.h"
+#include "kernels/unit/launch.h"
 
 #ifdef __cplusplus
 extern "C" {

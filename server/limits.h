@@ -44,7 +44,7 @@
 #define LIMIT_EXPORT_PIECE_BYTES      (64u * 1024u) /* an export's memory is a piece and a run */
 #define LIMIT_VIEWS                   2u            /* texts, exports and comparisons of large runs; more wait */
 /* Of a run's document; a larger one is parsed beside the loop. A verification has 61 kB (2026-11-29), and 96 KiB take
- * some 3.5 ms of the loop (run_view.h). */
+ * some 3.5 ms of the loop (server/answers/run.h). */
 #define LIMIT_VIEW_HERE_BYTES    (96u * 1024u)
 #define LIMIT_COMPARE_ROWS       16384u /* of all runs of a side: 413; of its history: older runs are left */
 #define LIMIT_COMPARE_KERNELS    64u    /* named of a comparison: 400. Its different rows: COMPARE_ROWS_MAX, 413 */
@@ -62,12 +62,13 @@
 #define LIMIT_YIELD_BYTES_S  (256 * 1024) /* over a third of the window: who is slower gives way to who has no place */
 #define LIMIT_MOMENT_MS      100          /* that an answer is not called slow for */
 #define LIMIT_SLOW_TIMES_IDLE                                                                                          \
-    100                       /* as long as an idle connection has a request waited that is not whole (http_room.h) */
+    100 /* as long as an idle connection has a request waited that is not whole (server/http/room.h) */
 #define LIMIT_EXPORTS_EACH 4u /* of LIMIT_EXPORTS, of one caller: 503 */
 #define LIMIT_UPLOADS      8u /* bodies of imports that are coming: 429 */
 #define LIMIT_UPLOADS_EACH 4u /* of one caller */
 
-/* Imports. A file has at most IMPORT_FILE_MAX bytes (gpu/import.h), a form three files, as many bytes in all as two. */
+/* Imports. A file has at most IMPORT_FILE_MAX bytes (gpu/import/import.h), a form three files, as many bytes in all as
+ * two. */
 #define LIMIT_UPLOAD_BYTES          (33u * 1024u * 1024u) /* the whole multipart body */
 #define LIMIT_UPLOAD_FILE_BYTES     (16u * 1024u * 1024u)
 #define LIMIT_UPLOAD_TIMES          8 /* of the request timeout, that one may take to come */

@@ -11,15 +11,15 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#include "base/num.h"
-#include "base/time.h"
-#include "db/history.h"
-#include "server/http_mhd.h"
+#include "db/history/history.h"
+#include "gpu/base/num.h"
+#include "gpu/base/time.h"
+#include "server/http/mhd.h"
 #include "server/limits.h"
-#include "server/listen.h"
+#include "server/loop/listen.h"
+#include "server/loop/work_queue.h"
 #include "server/options.h"
-#include "server/static_files.h"
-#include "server/turns.h"
+#include "server/routes/static_files.h"
 
 struct daemon {
     struct options options;

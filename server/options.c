@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/num.h"
+#include "gpu/base/num.h"
 #include "server/limits.h"
 
 #define TIMEOUT_MAX_S 3600

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/err.h"
+#include "gpu/base/err.h"
 
 #define OPTIONS_HOSTS_MAX 32u
 

@@ -1,7 +1,6 @@
 # The measuring program: recordings, replay, the command line and its end of the protocol, without a GPU.
-add_executable(synthetic_recording tools/synthetic_recording.c unit/fake_backend.c)
-target_link_libraries(synthetic_recording PRIVATE rl_engine rl_replay)
-target_include_directories(synthetic_recording PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+add_executable(synthetic_recording tools/synthetic_recording.c unit/engine/fake_backend.c)
+target_link_libraries(synthetic_recording PRIVATE rl_engine rl_recording)
 
 # tests/data of the build: a recording of the tests' model card, and the fault recordings laid over it. Tests that must not
 # depend on which recordings ship use these: ${RL_TEST_DATA}/base.jsonl and ${RL_TEST_DATA}/faults/*.jsonl.
@@ -15,11 +14,11 @@ add_custom_command(OUTPUT ${RL_TEST_DATA}/base.jsonl
 add_custom_target(test_recordings ALL DEPENDS ${RL_TEST_DATA}/base.jsonl)
 
 rl_unit_test(test_cli rl_record rl_catalogue)
-target_sources(test_cli PRIVATE ${CMAKE_SOURCE_DIR}/gpu/cli.c)
-rl_unit_test(test_recording rl_replay)
+target_sources(test_cli PRIVATE ${CMAKE_SOURCE_DIR}/gpu/measure/cli.c)
+rl_unit_test(test_recording rl_recording)
 
-add_executable(test_replay unit/test_replay.c unit/fake_backend.c)
-target_link_libraries(test_replay PRIVATE rl_engine rl_replay PkgConfig::CMOCKA)
+add_executable(test_replay unit/recording/test_replay.c unit/engine/fake_backend.c)
+target_link_libraries(test_replay PRIVATE rl_engine rl_recording PkgConfig::CMOCKA)
 target_compile_options(test_replay PRIVATE -Wno-missing-prototypes)
 add_dependencies(test_replay test_recordings)
 add_test(NAME unit.test_replay COMMAND test_replay ${RL_TEST_DATA}/base.jsonl)

@@ -1,5 +1,5 @@
 if(RL_HAVE_CUDA)
   rl_unit_test(test_counters rl_counters)
-  target_include_directories(test_counters PRIVATE ${CMAKE_SOURCE_DIR}/gpu/compat)
+  target_include_directories(test_counters PRIVATE ${CMAKE_SOURCE_DIR}/gpu/counters/compat)
   target_include_directories(test_counters SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
 endif()

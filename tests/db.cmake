@@ -1,4 +1,4 @@
-# The store's tests look inside: they include db/store_internal.h, and with it sqlite3.h.
+# The store's tests look inside: they include db/core/internal.h, and with it sqlite3.h.
 pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
 pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
 foreach(test IN ITEMS test_store_open test_store_migrate test_store_jobs test_store_runs test_store_list test_store_faults
@@ -9,7 +9,7 @@ endforeach()
 target_link_options(test_store_open PRIVATE -Wl,--wrap=fcntl)
 target_compile_definitions(test_store_open PRIVATE SCHEMA_MD="${CMAKE_SOURCE_DIR}/db/SCHEMA.md")
 foreach(test IN ITEMS test_store_faults test_store_migrate)
-  target_sources(${test} PRIVATE ${CMAKE_SOURCE_DIR}/tests/unit/faulty_vfs.c)
+  target_sources(${test} PRIVATE ${CMAKE_SOURCE_DIR}/tests/unit/db/faulty_vfs.c)
 endforeach()
 target_link_libraries(test_store_history PRIVATE PkgConfig::ZLIB)
 target_link_libraries(test_store_work PRIVATE PkgConfig::ZLIB)

@@ -1,14 +1,14 @@
 # The daemon's HTTP side: its rules as plain functions, and the real program over sockets.
-rl_unit_test(test_http_rules rl_http_rules)
-rl_unit_test(test_http_screen rl_http_rules)
+rl_unit_test(test_http_rules rl_request)
+rl_unit_test(test_http_screen rl_request)
 rl_unit_test(test_http_intake rl_http)
 pkg_check_modules(MICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd>=0.9.75)
-# With libc's recv in place of the program's: http_recv.c is left out on purpose.
+# With libc's recv in place of the program's: server/http/recv.c is left out on purpose.
 rl_unit_test(test_http_probe rl_base PkgConfig::MICROHTTPD)
-target_sources(test_http_probe PRIVATE ${CMAKE_SOURCE_DIR}/server/http_probe.c)
-rl_unit_test(test_multipart rl_http_rules)
+target_sources(test_http_probe PRIVATE ${CMAKE_SOURCE_DIR}/server/http/probe.c)
+rl_unit_test(test_multipart rl_request)
 rl_unit_test(test_http_fair rl_http)
-rl_unit_test(test_turns rl_http)
+rl_unit_test(test_work_queue rl_http)
 
 find_package(Python3 COMPONENTS Interpreter)
 if(Python3_FOUND)

@@ -1,11 +1,11 @@
 /* Growable buffers with a maximum, and the arena. */
-#include "base/buf.h"
+#include "gpu/base/buf.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/num.h"
+#include "gpu/base/num.h"
 
 void rl_buf_init(struct rl_buf *buf, size_t max)
 {

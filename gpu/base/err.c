@@ -1,11 +1,11 @@
 /* The error catalogue as a table, and the carrier's two writers. */
-#include "base/err.h"
+#include "gpu/base/err.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/num.h"
+#include "gpu/base/num.h"
 
 struct entry {
     const char *id;
@@ -16,7 +16,7 @@ struct entry {
 static const struct entry catalogue[RL_E_COUNT] = {
     [RL_E_NONE] = {"ok", 200, 0, ""},
 #define RL_ERROR(symbol, id, http, exit, next_action) [RL_E_##symbol] = {id, http, exit, next_action},
-#include "base/err.def"
+#include "gpu/base/err.def"
 #undef RL_ERROR
 };
 

@@ -12,7 +12,7 @@
 enum rl_code {
     RL_E_NONE = 0,
 #define RL_ERROR(symbol, id, http, exit, next_action) RL_E_##symbol,
-#include "base/err.def"
+#include "gpu/base/err.def"
 #undef RL_ERROR
     RL_E_COUNT
 };

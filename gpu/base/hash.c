@@ -1,5 +1,5 @@
 /* SHA-256 by nettle; the only file that includes it. */
-#include "base/hash.h"
+#include "gpu/base/hash.h"
 
 #include <nettle/sha2.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* See io.h. */
-#include "base/io.h"
+#include "gpu/base/io.h"
 
 #include <errno.h>
 #include <unistd.h>

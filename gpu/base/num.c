@@ -1,5 +1,5 @@
 /* Numbers in and out of text. */
-#include "base/num.h"
+#include "gpu/base/num.h"
 
 #include <locale.h>
 #include <math.h>

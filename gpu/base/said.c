@@ -1,6 +1,6 @@
-#include "base/said.h"
+#include "gpu/base/said.h"
 
-#include "base/num.h"
+#include "gpu/base/num.h"
 
 int rl_said_check(const char *text, size_t len, const char *field, size_t max, bool lines, struct rl_err *err)
 {

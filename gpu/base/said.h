@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/err.h"
+#include "gpu/base/err.h"
 
 /* Whether the len bytes at text are valid UTF-8 of 1 to max characters without control characters and with one that is
  * to be seen. lines: line feeds and tabs are taken too. Else RL_E_BAD_FIELD of this field, saying what is wrong. */

@@ -1,5 +1,5 @@
 /* Clocks, and RFC 3339 both ways, without the C library's time zones and locale. */
-#include "base/time.h"
+#include "gpu/base/time.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* See width.h. */
-#include "base/width.h"
+#include "gpu/base/width.h"
 
 #include <stdint.h>
 #include <string.h>
 
-#include "base/num.h"
+#include "gpu/base/num.h"
 
 struct range {
     uint32_t from, to;

@@ -2,9 +2,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/num.h"
-#include "base/time.h"
-#include "record/text.h"
+#include "gpu/base/num.h"
+#include "gpu/base/time.h"
+#include "gpu/record/text.h"
 
 struct line {
     const struct rl_run *run;

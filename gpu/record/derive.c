@@ -1,7 +1,7 @@
 /* Rates, ratios and places from times and counts. Definitions and thresholds: derive.h. */
 #include <string.h>
 
-#include "record/derive_internal.h"
+#include "gpu/record/derive_internal.h"
 
 static const char why_settled[] = RL_WHY_SETTLED;
 static const char why_at_floor[] = "the DRAM bytes are at the counter's floor";

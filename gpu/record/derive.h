@@ -2,7 +2,7 @@
 #ifndef RL_DERIVE_H
 #define RL_DERIVE_H
 
-#include "record/record.h"
+#include "gpu/record/run.h"
 
 /* Thresholds; each is METHOD's rule of that name. */
 #define RL_FLOOR_FACTOR          5.0   /* below 5 x the empty range's bytes a count is "at the floor" */

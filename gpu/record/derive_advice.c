@@ -1,8 +1,8 @@
 /* What a row's figures say: bound, advice, sentences beside them, flags. */
 #include <string.h>
 
-#include "base/num.h"
-#include "record/derive_internal.h"
+#include "gpu/base/num.h"
+#include "gpu/record/derive_internal.h"
 
 static const char *const level_names[DERIVE_LEVELS] = {"DRAM", "L2", "L1", "compute"};
 static const char why_no_memory[] = "memory ran out";

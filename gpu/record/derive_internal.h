@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "record/derive.h"
+#include "gpu/record/derive.h"
 
 enum derive_level { DERIVE_DRAM, DERIVE_L2, DERIVE_L1, DERIVE_COMPUTE, DERIVE_LEVELS };
 

@@ -2,8 +2,8 @@
  * where a run has none of a kind. */
 #include <string.h>
 
-#include "base/num.h"
-#include "record/derive_internal.h"
+#include "gpu/base/num.h"
+#include "gpu/record/derive_internal.h"
 
 /* ---- ceilings, own and lent ---- */
 
@@ -168,8 +168,8 @@ static bool is_apart(double a, double b)
     return fabs(a - b) > RL_FLOP_APART * fmax(a, b);
 }
 
-/* Compilers load constants by half-precision instructions in kernels that do no such arithmetic (kernels/catalogue.h):
- * where the given flop are the rest of those counted, they are that. */
+/* Compilers load constants by half-precision instructions in kernels that do no such arithmetic
+ * (kernels/unit/catalogue.h): where the given flop are the rest of those counted, they are that. */
 static bool fp16_is_no_work(const struct counted *counted, struct rl_count given)
 {
     double flop = (double)given.value;

@@ -1,11 +1,11 @@
 /* The field tables. Limits are those of an honest run with room to spare: a document that passes them cannot make a
  * reader overflow, divide by zero or draw a page of megabytes. */
-#include "record/fields.h"
+#include "gpu/record/fields.h"
 
 #include <string.h>
 
-#include "base/err.h"
-#include "record/record.h"
+#include "gpu/base/err.h"
+#include "gpu/record/run.h"
 
 #define TEXT_MAX       512u
 #define DETAIL_MAX     1024u

@@ -1,10 +1,10 @@
 /* The JSON writer. */
-#include "record/json_text.h"
+#include "gpu/record/json_text.h"
 
 #include <stdint.h>
 #include <string.h>
 
-#include "base/num.h"
+#include "gpu/base/num.h"
 
 static int write_string(const char *text, size_t len, struct rl_buf *out)
 {

@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "base/buf.h"
+#include "gpu/base/buf.h"
 
 #define RL_JSON_DEPTH_MAX 32 /* deeper trees are refused: our own are 7 deep */
 

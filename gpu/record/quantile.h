@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "record/record.h"
+#include "gpu/record/run.h"
 
 /* Quantile q in [0,1] of ascending values by linear interpolation (Hyndman & Fan 1996, type 7). n >= 1. */
 double rl_quantile_sorted(const double *ascending, size_t n, double q);

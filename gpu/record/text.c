@@ -1,13 +1,13 @@
 /* The table for people. */
-#include "record/text.h"
+#include "gpu/record/text.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/num.h"
-#include "base/time.h"
-#include "base/width.h"
-#include "record/derive.h"
+#include "gpu/base/num.h"
+#include "gpu/base/time.h"
+#include "gpu/base/width.h"
+#include "gpu/record/derive.h"
 
 #define MICRO 1e-6
 #define MEGA  1e6

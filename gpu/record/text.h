@@ -2,8 +2,8 @@
 #ifndef RL_RECORD_TEXT_H
 #define RL_RECORD_TEXT_H
 
-#include "base/buf.h"
-#include "record/record.h"
+#include "gpu/base/buf.h"
+#include "gpu/record/run.h"
 
 /* The ten-row table of one state. A head says what the run is: a replayed one with the recording's time and an imported
  * one say so in the first line, a refused or partial one why; then device, driver, CUDA, date, sizes, state; copy

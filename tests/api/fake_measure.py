@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A measuring program for tests of the HTTP API: speaks gpu/PROTOCOL.md on descriptor 3 and makes its numbers up.
+"""A measuring program for tests of the HTTP API: speaks gpu/wire/PROTOCOL.md on descriptor 3 and makes its numbers up.
 
 The first kernel of the request chooses what happens: stencil_global runs until the daemon closes the stream, matmul_naive ends with an
 error, block_reduction lacks every counter; all others give a run in which everything passes. One device, GPU-00000000-test.

@@ -1,11 +1,11 @@
 /* See bench_run.h. Sizes of documents, transcripts and samples are those of a replayed H200 run (2026-11-29). */
-#include "bench_run.h"
+#include "tests/bench/bench_run.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/derive.h"
+#include "gpu/record/derive.h"
 
 #define KERNEL(name, time, dram, ask)                                                                                  \
     {name, false, RL_WARM, time, 0, dram, ask},                                                                        \

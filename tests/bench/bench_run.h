@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "record/record.h"
+#include "gpu/record/run.h"
 
 #define BENCH_KERNELS  10
 #define BENCH_CEILINGS 11

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/time.h"
-#include "bench_run.h"
-#include "db/rollup.h"
-#include "db/work.h"
-#include "record/record_json.h"
+#include "db/history/rollup.h"
+#include "db/history/work.h"
+#include "gpu/base/time.h"
+#include "gpu/record/json.h"
+#include "tests/bench/bench_run.h"
 
 #define BATCH       5000
 #define TEMPLATES   256

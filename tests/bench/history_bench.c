@@ -10,11 +10,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/time.h"
-#include "bench_run.h"
-#include "db/select.h"
-#include "record/quantile.h"
-#include "record/record_json.h"
+#include "db/runs/select.h"
+#include "gpu/base/time.h"
+#include "gpu/record/json.h"
+#include "gpu/record/quantile.h"
+#include "tests/bench/bench_run.h"
 
 #define ROUNDS         1000
 #define STORE_EVERY_MS 4000

@@ -1,4 +1,4 @@
-"""The measuring process's end of the protocol (gpu/PROTOCOL.md), over recordings: order, limits, and that it is gone after end of
+"""The measuring process's end of the protocol (gpu/wire/PROTOCOL.md), over recordings: order, limits, and that it is gone after end of
 file whatever its main thread does. Usage: test_protocol.py PROGRAM DATA, DATA holding base.jsonl and faults/."""
 import json
 import os

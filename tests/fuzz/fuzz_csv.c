@@ -3,8 +3,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "import_fuzz.h"
-#include "record/text.h"
+#include "gpu/record/text.h"
+#include "tests/fuzz/import_fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "server/http_screen.h"
 #include "server/limits.h"
+#include "server/request/screen.h"
 
 struct verdict {
     struct rl_err err;

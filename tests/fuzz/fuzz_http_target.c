@@ -1,13 +1,13 @@
-/* Any text as a request's target, header lines and Host, of the bytes that http_screen.h lets through. What passes must
- * be what routes and handlers rely on. */
+/* Any text as a request's target, header lines and Host, of the bytes that server/request/screen.h lets through. What
+ * passes must be what routes and handlers rely on. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/num.h"
-#include "server/http.h"
+#include "gpu/base/num.h"
 #include "server/limits.h"
+#include "server/request/http.h"
 
 static size_t count_slashes(const char *text, size_t len)
 {

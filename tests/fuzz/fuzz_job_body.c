@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/num.h"
-#include "server/job_spec.h"
-#include "server/json_body.h"
+#include "gpu/base/num.h"
+#include "server/jobs/spec.h"
+#include "server/request/json_body.h"
 
 static void check_error(const struct rl_err *err)
 {

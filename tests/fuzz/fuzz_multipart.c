@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
-#include "base/num.h"
+#include "gpu/base/buf.h"
+#include "gpu/base/num.h"
 #include "server/limits.h"
-#include "server/multipart.h"
+#include "server/request/multipart.h"
 
 struct told {
     struct rl_buf text;

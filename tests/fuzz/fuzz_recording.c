@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend_replay.h"
-#include "engine.h"
+#include "gpu/engine/engine.h"
+#include "gpu/recording/replay.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

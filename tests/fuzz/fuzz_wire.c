@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/num.h"
-#include "record/json_text.h"
-#include "wire.h"
+#include "gpu/base/num.h"
+#include "gpu/record/json_text.h"
+#include "gpu/wire/wire.h"
 
 static int on_line(void *arg, const struct wire_line *line, struct rl_err *err)
 {

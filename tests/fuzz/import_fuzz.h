@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/num.h"
-#include "import.h"
-#include "record/record_json.h"
+#include "gpu/base/num.h"
+#include "gpu/import/import.h"
+#include "gpu/record/json.h"
 
 /* A run reads back as what was written. */
 static inline void check_document(const struct rl_run *run)

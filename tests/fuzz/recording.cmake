@@ -1,1 +1,1 @@
-rl_fuzz_target(fuzz_recording rl_replay rl_engine)
+rl_fuzz_target(fuzz_recording rl_recording rl_engine)

@@ -1,4 +1,4 @@
-rl_fuzz_target(fuzz_job_body rl_http_rules rl_jobs)
-rl_fuzz_target(fuzz_http_screen rl_http_rules)
-rl_fuzz_target(fuzz_http_target rl_http_rules)
-rl_fuzz_target(fuzz_multipart rl_http_rules)
+rl_fuzz_target(fuzz_job_body rl_request rl_jobs)
+rl_fuzz_target(fuzz_http_screen rl_request)
+rl_fuzz_target(fuzz_http_target rl_request)
+rl_fuzz_target(fuzz_multipart rl_request)

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend.h"
-#include "base/time.h"
-#include "gpu_lock.h"
-#include "nvml.h"
+#include "gpu/backend/backend.h"
+#include "gpu/base/time.h"
+#include "gpu/node/lock.h"
+#include "gpu/node/nvml.h"
 
 #define SKIPPED   77
 #define UNITS_MAX 32

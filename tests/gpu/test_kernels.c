@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-#include "kernels/fp32_fma.h"
-#include "kernels/launch.h"
-#include "kernels/polynomial256.h"
+#include "kernels/ceilings/fp32_fma.h"
+#include "kernels/stream/polynomial256.h"
+#include "kernels/unit/launch.h"
 
 #define SEED       20261129u
 #define CUDA(call) assert_int_equal((int)(call), 0)

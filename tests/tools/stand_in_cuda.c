@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "backend.h"
-#include "base/buf.h"
+#include "gpu/backend/backend.h"
+#include "gpu/base/buf.h"
 
 #define UUID(last) "GPU-00000000-0000-0000-0000-00000000000" last
 

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine.h"
-#include "unit/fake_backend.h"
+#include "gpu/engine/engine.h"
+#include "tests/unit/engine/fake_backend.h"
 
 static int identify(struct gpu_backend *b, struct rl_arena *arena, struct rl_device *ret_device,
                     struct rl_environment *ret_environment, struct rl_err *err)

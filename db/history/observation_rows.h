@@ -1,0 +1,34 @@
+/* The rows of the runs of one side, read run by run. Private to db/. */
+#ifndef DB_HISTORY_OBSERVATION_ROWS_H
+#define DB_HISTORY_OBSERVATION_ROWS_H
+
+#include <math.h>
+
+#include "db/core/internal.h"
+#include "db/history/history.h"
+
+struct draw_reader;
+/* Of one side: its kernels are looked up (RL_E_NOT_FOUND). What it reads lies in arena. */
+int store_draw_reader_new(struct store *store, const struct store_side *side, struct rl_arena *arena,
+                          struct draw_reader **ret, struct rl_err *err);
+void store_draw_reader_free(struct draw_reader *reader);        /* accepts NULL */
+size_t store_draw_name_bytes(const struct draw_reader *reader); /* of the names read so far */
+/* Fills rows and row_count of a draw whose run and source are known. */
+int store_read_draw_rows(struct draw_reader *reader, struct store_draw *draw, struct rl_err *err);
+
+static inline double draw_real_at(struct stmt *stmt, int column)
+{
+    double value =
+        sqlite3_column_double(stmt->handle, column); /* of NULL: 0; to ask the type of each takes as long again */
+
+    return value == 0 && sqlite3_column_type(stmt->handle, column) == SQLITE_NULL ? NAN : value;
+}
+
+static inline int64_t draw_int_at(struct stmt *stmt, int column)
+{
+    int64_t value = sqlite3_column_int64(stmt->handle, column);
+
+    return value == 0 && sqlite3_column_type(stmt->handle, column) == SQLITE_NULL ? -1 : value;
+}
+
+#endif

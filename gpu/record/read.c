@@ -1,0 +1,489 @@
+/* Strict decoding: a document is what fields.c says, or it is refused with the member's path. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "gpu/base/num.h"
+#include "gpu/base/time.h"
+#include "gpu/record/fields.h"
+#include "gpu/record/json.h"
+
+#define REASON_MAX 1024u /* bytes of one reason: it may quote a whole error message */
+
+struct path {
+    const struct path *up;
+    const char *name; /* a member, or NULL for an item */
+    size_t index;
+};
+
+struct reader {
+    struct rl_arena *arena;
+    struct rl_err *err;
+};
+
+static void path_text(const struct path *path, struct rl_buf *out)
+{
+    if (path == NULL)
+        return;
+    path_text(path->up, out);
+    if (path->name == NULL)
+        rl_buf_printf(out, "[%zu]", path->index);
+    else
+        rl_buf_printf(out, "%s%s", out->len > 0 ? "." : "", path->name);
+}
+
+static int refuse(const struct reader *reader, enum rl_code code, const struct path *path, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+static int refuse(const struct reader *reader, enum rl_code code, const struct path *path, const char *fmt, ...)
+{
+    struct rl_buf where;
+    rl_buf_init(&where, sizeof reader->err->field - 1);
+    path_text(path, &where);
+    const char *name = where.data != NULL ? where.data : "";
+    char what[512];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(what, sizeof what, fmt, args);
+    va_end(args);
+    rl_fail(reader->err, code, name, "%s %s", name[0] != '\0' ? name : "the document", what);
+    rl_buf_free(&where);
+    return -1;
+}
+
+static int no_memory(const struct reader *reader, const struct path *path)
+{
+    return refuse(reader, RL_E_NO_MEMORY, path, "does not fit in memory");
+}
+
+static const char *type_name(const json_t *value)
+{
+    static const char *const names[] = {"an object", "a list", "a text", "an integer",
+                                        "a number",  "true",   "false",  "null"};
+    return names[json_typeof(value)];
+}
+
+static int wrong_type(const struct reader *reader, const struct path *path, const char *wanted, const json_t *value)
+{
+    return refuse(reader, RL_E_BAD_FIELD, path, "has to be %s, not %s", wanted, type_name(value));
+}
+
+static int read_text(const struct reader *reader, const struct path *path, const json_t *value, size_t max,
+                     const char **ret)
+{
+    if (!json_is_string(value))
+        return wrong_type(reader, path, "a text", value);
+    size_t len = json_string_length(value);
+    if (len > max)
+        return refuse(reader, RL_E_BAD_FIELD, path, "has %zu bytes where %zu are allowed", len, max);
+    if (strlen(json_string_value(value)) != len)
+        return refuse(reader, RL_E_BAD_FIELD, path, "has a NUL character");
+    const char *copy = rl_arena_strdup(reader->arena, json_string_value(value));
+    if (copy == NULL)
+        return no_memory(reader, path);
+    *ret = copy;
+    return 0;
+}
+
+static int read_choice(const struct reader *reader, const struct path *path, const struct rl_field *field,
+                       const json_t *value, const char **ret)
+{
+    const char *text;
+    if (read_text(reader, path, value, field->max_count, &text) < 0)
+        return -1;
+    bool good = field->allowed == NULL || field->allowed(text);
+    if (field->words != NULL) {
+        good = false;
+        for (size_t i = 0; field->words[i] != NULL; i++)
+            good = good || strcmp(field->words[i], text) == 0;
+    }
+    if (!good)
+        return refuse(reader, RL_E_BAD_FIELD, path, "is \"%.64s\", which is none of the words allowed", text);
+    *ret = text;
+    return 0;
+}
+
+static int read_enum(const struct reader *reader, const struct path *path, const struct rl_field *field,
+                     const json_t *value, unsigned *ret)
+{
+    if (!json_is_string(value))
+        return wrong_type(reader, path, "a text", value);
+    for (unsigned i = 0; field->words[i] != NULL; i++)
+        if (strcmp(field->words[i], json_string_value(value)) == 0) {
+            *ret = i;
+            return 0;
+        }
+    return refuse(reader, RL_E_BAD_FIELD, path, "is \"%.64s\", which is none of the words allowed",
+                  json_string_value(value));
+}
+
+static int read_int(const struct reader *reader, const struct path *path, const struct rl_field *field,
+                    const json_t *value, int64_t *ret)
+{
+    if (!json_is_integer(value))
+        return wrong_type(reader, path, "an integer", value);
+    int64_t number = json_integer_value(value);
+    if (number < field->int_min || number > field->int_max)
+        return refuse(reader, RL_E_BAD_FIELD, path, "is %lld, outside %lld to %lld", (long long)number,
+                      (long long)field->int_min, (long long)field->int_max);
+    *ret = number;
+    return 0;
+}
+
+static int read_int3(const struct reader *reader, const struct path *path, const struct rl_field *field,
+                     const json_t *value, int64_t *ret)
+{
+    if (!json_is_array(value) || json_array_size(value) != 3)
+        return refuse(reader, RL_E_BAD_FIELD, path, "has to be a list of three integers");
+    for (size_t i = 0; i < 3; i++) {
+        struct path item = {path, NULL, i};
+        if (read_int(reader, &item, field, json_array_get(value, i), &ret[i]) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int read_real(const struct reader *reader, const struct path *path, const struct rl_field *field,
+                     const json_t *value, double *ret)
+{
+    if (!json_is_number(value))
+        return wrong_type(reader, path, "a number", value);
+    double number = json_number_value(value);
+    char seen[RL_REAL_TEXT] = "not finite", low[RL_REAL_TEXT] = "", high[RL_REAL_TEXT] = "";
+    bool good =
+        isfinite(number) && number <= field->max && (field->above_min ? number > field->min : number >= field->min);
+    if (good && number > 0 && number < field->least) {
+        rl_format_real(seen, sizeof seen, number);
+        rl_format_real(low, sizeof low, field->least);
+        return refuse(reader, RL_E_BAD_FIELD, path,
+                      "is %s, but has to be 0, or at least %s: a whole number over the launches counted", seen, low);
+    }
+    if (!good) {
+        rl_format_real(seen, sizeof seen, number);
+        rl_format_real(low, sizeof low, field->min);
+        rl_format_real(high, sizeof high, field->max);
+        return refuse(reader, RL_E_BAD_FIELD, path, "is %s, but has to be %s %s and at most %s", seen,
+                      field->above_min ? "above" : "at least", low, high);
+    }
+    *ret = number;
+    return 0;
+}
+
+static int read_time(const struct reader *reader, const struct path *path, const json_t *value, int64_t *ret)
+{
+    if (!json_is_string(value))
+        return wrong_type(reader, path, "a time", value);
+    const char *text = json_string_value(value);
+    char again[RL_TIME_TEXT];
+    int64_t ms;
+    /* One form only, so that equal times are equal texts wherever they are stored or compared. */
+    if (rl_time_parse(text, &ms) == 0) {
+        rl_time_format(ms, again);
+        if (ms > 0 && strcmp(text, again) == 0) {
+            *ret = ms;
+            return 0;
+        }
+    }
+    return refuse(reader, RL_E_BAD_FIELD, path, "is \"%.64s\", not a UTC time like 2026-11-29T20:03:35.123Z after 1970",
+                  text);
+}
+
+static int read_words(const struct reader *reader, const struct path *path, const struct rl_field *field,
+                      const json_t *value, struct rl_strings *ret)
+{
+    if (!json_is_array(value))
+        return wrong_type(reader, path, "a list", value);
+    size_t count = json_array_size(value);
+    if (count > field->max_count)
+        return refuse(reader, RL_E_BAD_FIELD, path, "has %zu items where %zu are allowed", count, field->max_count);
+    const char **items = rl_arena_array(reader->arena, count, sizeof *items);
+    if (items == NULL)
+        return no_memory(reader, path);
+    for (size_t i = 0; i < count; i++) {
+        struct path item = {path, NULL, i};
+        if (read_text(reader, &item, json_array_get(value, i), 512, &items[i]) < 0)
+            return -1;
+    }
+    *ret = (struct rl_strings){items, count};
+    return 0;
+}
+
+static int read_object(const struct reader *reader, const struct path *path, const struct rl_object *object,
+                       const json_t *value, void *base);
+
+static int read_list(const struct reader *reader, const struct path *path, const struct rl_field *field,
+                     const json_t *value, void *base)
+{
+    if (!json_is_array(value))
+        return wrong_type(reader, path, "a list", value);
+    size_t count = json_array_size(value);
+    if (count > field->max_count)
+        return refuse(reader, RL_E_BAD_FIELD, path, "has %zu items where %zu are allowed", count, field->max_count);
+    char *items = rl_arena_array(reader->arena, count, field->object->size);
+    if (items == NULL)
+        return no_memory(reader, path);
+    for (size_t i = 0; i < count; i++) {
+        struct path item = {path, NULL, i};
+        if (read_object(reader, &item, field->object, json_array_get(value, i), items + i * field->object->size) < 0)
+            return -1;
+    }
+    memcpy((char *)base + field->offset, &items, sizeof items);
+    memcpy((char *)base + field->count_offset, &count, sizeof count);
+    return 0;
+}
+
+static bool may_be_null(enum rl_kind kind)
+{
+    return kind >= RL_KIND_REAL || kind == RL_KIND_TIME_OR_NULL;
+}
+
+/* A null member with its reason. */
+static int read_unknown(const struct reader *reader, const struct path *path, const struct rl_field *field,
+                        const json_t *why, void *base)
+{
+    void *at = (char *)base + field->offset;
+    const json_t *value = json_object_get(why, field->name);
+    if (value == NULL)
+        return refuse(reader, RL_E_BAD_FIELD, path, "is null without a reason in \"why\"");
+    struct path reasons = {path->up, "why", 0};
+    struct path name = {&reasons, field->name, 0};
+    const char *reason;
+    if (read_text(reader, &name, value, REASON_MAX, &reason) < 0)
+        return -1;
+    if (reason[0] == '\0')
+        return refuse(reader, RL_E_BAD_FIELD, &name, "is empty");
+    switch (field->kind) {
+    case RL_KIND_REAL:
+        *(struct rl_real *)at = rl_unknown(reason);
+        break;
+    case RL_KIND_COUNT:
+        *(struct rl_count *)at = (struct rl_count){0, reason};
+        break;
+    case RL_KIND_TEXT:
+        *(struct rl_text *)at = (struct rl_text){NULL, reason};
+        break;
+    case RL_KIND_FLAG3:
+        *(struct rl_flag3 *)at = (struct rl_flag3){false, reason};
+        break;
+    case RL_KIND_INT_OR_NULL:
+    case RL_KIND_INT3_OR_NULL:
+        *(const char **)(void *)((char *)base + field->why_offset) = reason;
+        break;
+    default:
+        *(int64_t *)at = 0;
+        break; /* RL_KIND_TIME_OR_NULL: its reason is fields.c's own */
+    }
+    return 0;
+}
+
+static int read_flag(const struct reader *reader, const struct path *path, const json_t *value, bool *ret)
+{
+    if (!json_is_boolean(value))
+        return wrong_type(reader, path, "true or false", value);
+    *ret = json_is_true(value);
+    return 0;
+}
+
+static int read_member(const struct reader *reader, const struct path *path, const struct rl_field *field,
+                       const json_t *value, void *base)
+{
+    void *at = (char *)base + field->offset;
+    switch (field->kind) {
+    case RL_KIND_STRING:
+        return read_choice(reader, path, field, value, at);
+    case RL_KIND_INT:
+    case RL_KIND_INT_OR_NULL:
+        return read_int(reader, path, field, value, at);
+    case RL_KIND_INT3:
+    case RL_KIND_INT3_OR_NULL:
+        return read_int3(reader, path, field, value, at);
+    case RL_KIND_BOOL:
+        return read_flag(reader, path, value, at);
+    case RL_KIND_ENUM:
+        return read_enum(reader, path, field, value, at);
+    case RL_KIND_TIME:
+    case RL_KIND_TIME_OR_NULL:
+        return read_time(reader, path, value, at);
+    case RL_KIND_WORDS:
+        return read_words(reader, path, field, value, at);
+    case RL_KIND_OBJECT:
+        return read_object(reader, path, field->object, value, at);
+    case RL_KIND_STATE:
+        *(bool *)at = true;
+        return read_object(reader, path, field->object, value, at);
+    case RL_KIND_LIST:
+        return read_list(reader, path, field, value, base);
+    case RL_KIND_REAL:
+        return read_real(reader, path, field, value, &((struct rl_real *)at)->value);
+    case RL_KIND_COUNT:
+        return read_int(reader, path, field, value, &((struct rl_count *)at)->value);
+    case RL_KIND_TEXT:
+        return read_choice(reader, path, field, value, &((struct rl_text *)at)->value);
+    case RL_KIND_FLAG3:
+        return read_flag(reader, path, value, &((struct rl_flag3 *)at)->value);
+    }
+    return -1;
+}
+
+/* Fails with the first member of json that the object does not have. */
+static int refuse_unknown(const struct reader *reader, const struct path *path, const struct rl_object *object,
+                          const json_t *json)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)json, key, value)
+    {
+        bool known = strcmp(key, "why") == 0;
+        for (size_t i = 0; i < object->count; i++)
+            known = known || strcmp(object->fields[i].name, key) == 0;
+        if (!known)
+            return refuse(reader, RL_E_UNKNOWN_FIELD, path, "has the unknown member \"%.64s\"", key);
+    }
+    return refuse(reader, RL_E_UNKNOWN_FIELD, path, "has a member too many");
+}
+
+static int read_object(const struct reader *reader, const struct path *path, const struct rl_object *object,
+                       const json_t *value, void *base)
+{
+    if (!json_is_object(value))
+        return value == NULL ? refuse(reader, RL_E_BAD_FIELD, path, "is missing")
+                             : wrong_type(reader, path, object->title, value);
+    const json_t *why = json_object_get(value, "why");
+    struct path reasons = {path, "why", 0};
+    if (why != NULL && !json_is_object(why))
+        return wrong_type(reader, &reasons, "an object", why);
+    size_t members = why != NULL, nulls = 0;
+    for (size_t i = 0; i < object->count; i++) {
+        const struct rl_field *field = &object->fields[i];
+        struct path here = {path, field->name, 0};
+        const json_t *member = json_object_get(value, field->name);
+        int rc;
+        if (member == NULL && field->kind == RL_KIND_STATE)
+            continue;
+        if (member == NULL)
+            return refuse(reader, RL_E_BAD_FIELD, &here, "is missing");
+        members++;
+        if (json_is_null(member) && may_be_null(field->kind)) {
+            nulls++;
+            rc = read_unknown(reader, &here, field, why, base);
+        } else {
+            rc = read_member(reader, &here, field, member, base);
+        }
+        if (rc < 0)
+            return -1;
+    }
+    if (members != json_object_size(value))
+        return refuse_unknown(reader, path, object, value);
+    if (why != NULL && (nulls == 0 || json_object_size(why) != nulls))
+        return refuse(reader, RL_E_UNKNOWN_FIELD, &reasons, "gives a reason for a member that is not null");
+    return 0;
+}
+
+/* Limits that a measured run has where an import's are wider. */
+#define MEASURED_ROWS_MAX 16u
+#define MEASURED_NAME_MAX 512u
+
+/* What only an import may have. */
+static int check_not_imported(const struct reader *reader, const struct rl_run *run)
+{
+    if (run->import.present)
+        return rl_fail(reader->err, RL_E_BAD_FIELD, "import", "import is there in a run that is not imported");
+    if (run->power.present)
+        return rl_fail(reader->err, RL_E_BAD_FIELD, "power", "power is there in a run that is not imported");
+    if (strcmp(run->sizes, "other") == 0)
+        return rl_fail(reader->err, RL_E_BAD_FIELD, "sizes", "sizes is \"other\" in a run that is not imported");
+    if (strcmp(run->suite, "import") == 0)
+        return rl_fail(reader->err, RL_E_BAD_FIELD, "suite", "suite is \"import\" in a run that is not imported");
+    if (run->row_count > MEASURED_ROWS_MAX)
+        return rl_fail(reader->err, RL_E_BAD_FIELD, "kernels", "kernels has %zu items where %u are allowed",
+                       run->row_count, MEASURED_ROWS_MAX);
+    for (size_t i = 0; i < run->row_count; i++) {
+        const struct rl_row *row = &run->rows[i];
+        const char *long_name = strlen(row->kernel) > MEASURED_NAME_MAX  ? "kernel"
+                                : strlen(row->title) > MEASURED_NAME_MAX ? "title"
+                                                                         : NULL;
+        if (long_name != NULL) {
+            char where[64];
+            snprintf(where, sizeof where, "kernels[%zu].%s", i, long_name);
+            return rl_fail(reader->err, RL_E_BAD_FIELD, where, "%s has more than %u bytes", where, MEASURED_NAME_MAX);
+        }
+        if (row->import.present || row->state[RL_MIXED].present || row->state[RL_WARM].profiled.present ||
+            row->state[RL_COLD].profiled.present)
+            return rl_fail(reader->err, RL_E_BAD_FIELD, "kernels",
+                           "kernels has \"%.64s\" with members of an import in a run that is not imported",
+                           row->kernel);
+        if (row->launch.dims_why != NULL || row->launch.shared_why != NULL)
+            return rl_fail(reader->err, RL_E_BAD_FIELD, "kernels",
+                           "kernels has \"%.64s\" with an unknown launch in a run that is not imported", row->kernel);
+    }
+    return 0;
+}
+
+/* What one field cannot say alone. */
+static int check_run(const struct reader *reader, const json_t *document, const struct rl_run *run)
+{
+    if (strcmp(json_string_value(json_object_get(document, "date")),
+               json_string_value(json_object_get(document, "finished_at"))) != 0)
+        return rl_fail(reader->err, RL_E_BAD_FIELD, "date", "date has to be the same time as finished_at");
+    if (run->source == RL_REPLAYED && run->recorded_at_ms == 0)
+        return rl_fail(reader->err, RL_E_BAD_FIELD, "recorded_at", "recorded_at is null in a replayed run");
+    if (run->source == RL_MEASURED && run->recorded_at_ms != 0)
+        return rl_fail(reader->err, RL_E_BAD_FIELD, "recorded_at", "recorded_at is set in a measured run");
+    for (size_t i = 0; i < run->row_count; i++)
+        if (rl_run_row(run, run->rows[i].kernel) != &run->rows[i])
+            return rl_fail(reader->err, RL_E_BAD_FIELD, "kernels", "kernels has \"%.64s\" twice", run->rows[i].kernel);
+    if (run->source != RL_IMPORTED && check_not_imported(reader, run) < 0)
+        return -1;
+    for (size_t i = 0; i < run->ceiling_count; i++) {
+        const struct rl_ceiling *ceiling = &run->ceilings[i];
+        if (rl_run_ceiling(run, ceiling->name, ceiling->state) != ceiling)
+            return rl_fail(reader->err, RL_E_BAD_FIELD, "ceilings", "ceilings has \"%.64s\" twice in one state",
+                           ceiling->name);
+    }
+    return 0;
+}
+
+int rl_run_from_json(const json_t *document, struct rl_run **ret_run, struct rl_err *err)
+{
+    struct rl_run *run = rl_run_new();
+    if (run == NULL)
+        return rl_fail(err, RL_E_NO_MEMORY, NULL, "a run does not fit in memory");
+    struct reader reader = {run->arena, err};
+    if (read_object(&reader, NULL, &rl_object_run, document, run) < 0 || check_run(&reader, document, run) < 0) {
+        rl_run_free(run);
+        return -1;
+    }
+    *ret_run = run;
+    return 0;
+}
+
+int rl_device_from_json(const json_t *object, struct rl_arena *arena, struct rl_device *ret, struct rl_err *err)
+{
+    struct rl_device device = {0};
+    struct reader reader = {arena, err};
+    if (read_object(&reader, NULL, &rl_object_device, object, &device) < 0)
+        return -1;
+    *ret = device;
+    return 0;
+}
+
+int rl_environment_from_json(const json_t *object, struct rl_arena *arena, struct rl_environment *ret,
+                             struct rl_err *err)
+{
+    struct rl_environment environment = {0};
+    struct reader reader = {arena, err};
+    if (read_object(&reader, NULL, &rl_object_environment, object, &environment) < 0)
+        return -1;
+    *ret = environment;
+    return 0;
+}
+
+int rl_telemetry_from_json(const json_t *object, struct rl_arena *arena, struct rl_telemetry *ret, struct rl_err *err)
+{
+    struct rl_telemetry telemetry = {0};
+    struct reader reader = {arena, err};
+    if (read_object(&reader, NULL, &rl_object_telemetry, object, &telemetry) < 0)
+        return -1;
+    *ret = telemetry;
+    return 0;
+}

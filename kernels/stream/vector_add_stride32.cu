@@ -1,0 +1,74 @@
+/* vector_add_stride32: see kernels/stream/vector_add_stride32.h. */
+#include "kernels/stream/vector_add_stride32.h"
+
+#include "kernels/stream/vector_add_check.cuh"
+
+constexpr unsigned stride_log2 = 5;
+static_assert(1u << stride_log2 == RL_VECTOR_ADD_STRIDE32_STRIDE, "the shift is the stride");
+
+/* groups_log2: log2(n / 32). */
+__global__ void __launch_bounds__(RL_VECTOR_ADD_STRIDE32_BLOCK)
+    vector_add_stride32(const float *__restrict__ a, const float *__restrict__ b, float *__restrict__ c,
+                        unsigned groups_log2)
+{
+    const uint64_t thread = blockIdx.x * static_cast<uint64_t>(RL_VECTOR_ADD_STRIDE32_BLOCK) + threadIdx.x;
+    const uint64_t groups = static_cast<uint64_t>(1) << groups_log2;
+    const uint64_t i = ((thread & (groups - 1)) << stride_log2) | (thread >> groups_log2);
+    c[i] = __fadd_rn(a[i], b[i]);
+}
+
+namespace
+{
+
+bool shape_of(const struct rl_dims *dims, rl_shape *ret)
+{
+    ret->block = dim3(RL_VECTOR_ADD_STRIDE32_BLOCK);
+    return rl_is_power_of_two(dims->n) && rl_blocks(dims->n, RL_VECTOR_ADD_STRIDE32_BLOCK, &ret->grid.x);
+}
+
+uint64_t arena_bytes(const struct rl_dims *dims)
+{
+    return rl_arrays_bytes(3, dims->n);
+}
+
+int reset(void *arena, const struct rl_dims *dims, uint64_t seed, rl_stream stream)
+{
+    return rl_reset_arrays(arena, 2, dims->n, dims->n, seed, stream);
+}
+
+int launch(void *arena, const struct rl_dims *dims, unsigned variant, rl_stream stream)
+{
+    rl_shape shape;
+    if (variant != 0 || !shape_of(dims, &shape))
+        return cudaErrorInvalidValue;
+    const float *a = rl_array(arena, 0, dims->n), *b = rl_array(arena, 1, dims->n);
+    return rl_launch(vector_add_stride32, shape, stream, a, b, rl_array(arena, 2, dims->n),
+                     rl_log2(dims->n) - stride_log2);
+}
+
+int describe(const struct rl_dims *dims, unsigned variant, struct rl_launch_info *ret)
+{
+    rl_shape shape;
+    if (variant != 0 || !shape_of(dims, &shape))
+        return cudaErrorInvalidValue;
+    return rl_describe(vector_add_stride32, shape, NULL, ret);
+}
+
+int check(void *arena, const struct rl_dims *dims, uint64_t seed, void *scratch, rl_stream stream,
+          struct rl_result_check *ret)
+{
+    rl_vector_add_reference expected = {rl_key(seed, 0), rl_key(seed, 1)};
+    return rl_check(rl_array(arena, 2, dims->n), dims->n, 0, expected, seed, scratch, stream, "bit for bit", ret);
+}
+
+void *output(void *arena, const struct rl_dims *dims, uint64_t *ret_count)
+{
+    *ret_count = dims->n;
+    return rl_array(arena, 2, dims->n);
+}
+
+} // namespace
+
+const struct rl_unit_ops rl_ops_vector_add_stride32 = {
+    &rl_unit_vector_add_stride32, 1, arena_bytes, reset, launch, describe, check, NULL, output,
+};

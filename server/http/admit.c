@@ -1,0 +1,88 @@
+/* See server/http/admit.h. */
+#include "server/http/admit.h"
+
+#include <string.h>
+
+static bool is_read(enum http_method method)
+{
+    return method == HTTP_GET || method == HTTP_HEAD;
+}
+
+static int check_host(const struct http_rules *rules, const struct route *route, const struct http_request *request,
+                      struct rl_err *err)
+{
+    const char *host = request->fields.host, *authority = request->target.authority;
+    if (!host || !*host)
+        return rl_fail(err, RL_E_BAD_REQUEST, "Host", "the request has no Host header");
+    if (!http_host_valid(host))
+        return rl_fail(err, RL_E_BAD_REQUEST, "Host",
+                       "the Host header '%.100s' is not a name or an address, with or without a port", host);
+    if (authority && strcasecmp(authority, host))
+        return rl_fail(err, RL_E_BAD_REQUEST, "Host", "the Host header and the absolute address name different hosts");
+    if (!(route && route->any_host) && !http_host_allowed(host, rules->allowed_hosts, rules->allowed_host_count))
+        return rl_fail(err, RL_E_BAD_HOST, "Host", "the host '%.100s' is not one that this daemon answers for", host);
+    return 0;
+}
+
+/* A page of another site can make a browser send requests here; the browser then says whose page it was. */
+static int check_origin(const struct http_request *request, struct rl_err *err)
+{
+    const char *origin = request->fields.origin;
+    if (is_read(request->method) || !origin || http_origin_matches(origin, request->fields.host))
+        return 0;
+    return rl_fail(err, RL_E_BAD_ORIGIN, "Origin", "the origin '%.100s' is not this daemon's own page", origin);
+}
+
+static int check_who(const struct http_rules *rules, const struct auth_peer *peer, const struct route *route,
+                     struct http_request *request, struct rl_err *err)
+{
+    if (auth_identify(rules->auth, peer, request->fields.authorization, &request->who, err))
+        return -1;
+    if (request->method == HTTP_OPTIONS)
+        return 0;
+    return auth_require(&request->who, is_read(request->method) ? route->read : AUTH_SUBMIT, err);
+}
+
+static int check_body(const struct route *route, const struct http_request *request, bool has_body, struct rl_err *err)
+{
+    const struct http_fields *fields = &request->fields;
+    if (request->method != HTTP_POST && request->method != HTTP_PUT) {
+        if (has_body)
+            return rl_fail(err, RL_E_BAD_REQUEST, NULL, "this method takes no body");
+        return 0;
+    }
+    if (fields->content_encoding && strcasecmp(fields->content_encoding, "identity"))
+        return rl_fail(err, RL_E_BAD_MEDIA_TYPE, "Content-Encoding",
+                       "the content coding '%.64s' is not taken; send the body as it is", fields->content_encoding);
+    if (!fields->content_type)
+        return rl_fail(err, RL_E_BAD_MEDIA_TYPE, "Content-Type", "the request has no Content-Type");
+    /* an upload's type has parameters, which its handler reads */
+    if (!route->upload && !http_is_json_type(fields->content_type))
+        return rl_fail(err, RL_E_BAD_MEDIA_TYPE, "Content-Type", "the Content-Type '%.64s' is not application/json",
+                       fields->content_type);
+    return 0;
+}
+
+int http_admit(const struct http_rules *rules, const struct auth_peer *peer, struct http_request *request,
+               bool has_body, const struct route **ret_route, const char **ret_allow, const char **ret_id,
+               size_t *ret_id_len, struct rl_err *err)
+{
+    const struct route *route = routes_find(rules->routes, request->target.path, ret_id, ret_id_len);
+    if (check_host(rules, route, request, err))
+        return -1;
+    if (!route)
+        return rl_fail(err, RL_E_NOT_FOUND, NULL, "there is nothing at %.200s", request->target.path);
+    if (!route_allows(route, request->method)) {
+        *ret_allow = route->allow;
+        return rl_fail(err, RL_E_METHOD_NOT_ALLOWED, NULL, "this method is not known at %.200s; %s are",
+                       request->target.path, route->allow);
+    }
+    if (check_who(rules, peer, route, request, err) || check_origin(request, err))
+        return -1;
+    if (rules->routes->shutting_down && !is_read(request->method) && request->method != HTTP_OPTIONS)
+        return rl_fail(err, RL_E_SHUTTING_DOWN, NULL, "the daemon is shutting down");
+    if (check_body(route, request, has_body, err) || route_check_params(route, request, err))
+        return -1;
+    *ret_route = route;
+    return 0;
+}

@@ -1,0 +1,49 @@
+/* Work for which a client waits its turn: beside the loop (server/loop/worker.h), LIMIT_VIEWS at once, what takes
+ * memory (tables, CSVs, exports and comparisons of large runs); on the loop, one each time that it goes round, what
+ * takes some ms of the store (long lists). The callers take turns, and the work of one caller is done in the order that
+ * it asked: who asks for much waits for it, and the others do not. */
+#ifndef SERVER_LOOP_WORK_QUEUE_H
+#define SERVER_LOOP_WORK_QUEUE_H
+
+#include <stdbool.h>
+
+#include "gpu/base/err.h"
+#include "server/loop/loop.h"
+#include "server/request/auth.h"
+
+struct turns;
+struct turn_work {
+    /* On the loop, when its turn has come: fetches what work needs and should not be held by those that wait; nothing
+     * where it is there already. */
+    int (*fetch)(void *arg, struct rl_err *err);
+    int (*work)(void *arg, struct rl_err *err); /* beside the loop: arg is its alone meanwhile; NULL: fetch is all */
+    void (*drop)(void *arg);                    /* what fetch fetched, of work that did not begin; may be NULL */
+    void (*free)(void *arg);
+    void *arg; /* holds the turn */
+};
+struct turn { /* of one client, again and again */
+    struct turns *turns;
+    struct turn_work what;
+    char share[AUTH_NAME_SIZE]; /* whose turn it takes: auth_principal's */
+    bool failed;                /* the last one: what fetch or work said, or why work could not start */
+    struct rl_err err;
+    /* of server/loop/work_queue.c */
+    struct turn *next;
+    uint64_t round;
+    struct aside *aside; /* NULL: it waits, or has not asked */
+    bool asked, let_go;
+    void (*ready)(void *arg);
+    void *ready_arg;
+};
+
+struct turns *turns_new(struct loop *loop, struct rl_err *err); /* NULL: as loop_add_timer, or RL_E_NO_MEMORY */
+/* Accepts NULL. Waits for what is being done, and takes all turns back; ready is not called. */
+void turns_free(struct turns *turns);
+void turn_here(struct turn *turn); /* work at once, on the loop */
+/* The next two take a struct turn: they are what http_upload and http_stream call. ready is called on the loop, once,
+ * when the turn is over. On -1 (fetch's errors, aside_start's) nothing is called later. */
+int turn_wait(void *turn, void (*ready)(void *ready_arg), void *ready_arg, struct rl_err *err);
+/* ready is not called any more, and free is: at once, or after work that has begun. */
+void turn_end(void *turn);
+
+#endif

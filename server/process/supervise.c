@@ -1,0 +1,426 @@
+/* Life of one measuring process; see server/process/supervise.h.
+ *
+ *   start ── hello, request ── lines … result|error ── end of stream ── exit ── reaped ── ended()
+ *                    └─ broken protocol, deadline, supervise_stop ─┐        │
+ *                                  our end closed ── TERM ── KILL ─┴─ exit ─┘ or stuck
+ */
+#include "server/process/internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "gpu/base/time.h"
+#include "server/limits.h"
+
+#define READ_BYTES 65536u
+/* Reads left in a stream: more than a socket buffer holds (net.core.wmem_max is 208 KiB by default). */
+#define DRAIN_READS 256
+/* How often a process group is looked at after its leader's exit. No descriptor tells when a group is empty. */
+#define GROUP_POLL_MS 20
+
+static void end_now(struct supervise *s);
+
+void supervise_limits_default(bool probe, int64_t total_ms, struct supervise_limits *ret)
+{
+    double scale = total_ms > 0 ? (double)total_ms / LIMIT_JOB_MS : 1;
+    int64_t phases[] = {LIMIT_START_MS,    LIMIT_CEILINGS_MS, LIMIT_KERNELS_MS,
+                        LIMIT_COUNTERS_MS, LIMIT_CHECKS_MS,   LIMIT_JOB_MS};
+    for (size_t i = 0; i < sizeof phases / sizeof phases[0]; i++) {
+        phases[i] = (int64_t)((double)phases[i] * scale);
+        if (phases[i] < 1)
+            phases[i] = 1;
+    }
+    *ret = (struct supervise_limits){
+        .start = probe ? LIMIT_PROBE_MS : phases[0],
+        .ceilings = phases[1],
+        .kernels = phases[2],
+        .counters = phases[3],
+        .checks = phases[4],
+        .total = probe ? LIMIT_PROBE_MS : phases[5],
+        .exit_after_eof = LIMIT_EXIT_AFTER_EOF_MS,
+        .exit_after_term = LIMIT_EXIT_AFTER_TERM_MS,
+        .stuck = LIMIT_STUCK_MS,
+    };
+}
+
+/* ---- how it ends ---- */
+
+static void close_source(struct supervise *s, struct loop_source **source, int *fd)
+{
+    loop_remove(s->loop, *source);
+    *source = NULL;
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+void supervise_set_failure(struct supervise *s, const struct rl_err *why)
+{
+    if (s->failed)
+        return;
+    s->failed = true;
+    s->error = *why;
+}
+
+static void describe_exit(struct supervise *s)
+{
+    char text[160];
+    int status = s->wait_status, not_run = spawn_exec_error(&s->process);
+    if (not_run != 0 && s->failed && s->error.code == RL_E_MEASURE_CRASHED)
+        rl_fail(&s->error, RL_E_MEASURE_START, "--measure-exec", "The measuring program could not be started: %s.",
+                strerror(not_run));
+    if (!s->wait_status_known)
+        snprintf(text, sizeof text, "process %ld ended", (long)s->process.pid);
+    else if (WIFSIGNALED(status))
+        snprintf(text, sizeof text, "process %ld was ended by signal %d (%s)", (long)s->process.pid, WTERMSIG(status),
+                 strsignal(WTERMSIG(status)));
+    else
+        snprintf(text, sizeof text, "process %ld exited with status %d", (long)s->process.pid, WEXITSTATUS(status));
+    transcript_line(&s->transcript, "daemon", text);
+    if (s->failed && s->error.code == RL_E_MEASURE_CRASHED) {
+        struct rl_err seen = s->error;
+        size_t len = strlen(seen.message); /* the reader of the stream ends its words without a stop */
+        rl_fail(&s->error, RL_E_MEASURE_CRASHED, seen.field[0] != '\0' ? seen.field : NULL, "%s%s The %s.",
+                seen.message, len > 0 && seen.message[len - 1] == '.' ? "" : ".", text);
+    }
+}
+
+static void tell(struct supervise *s, bool stuck)
+{
+    if (s->told)
+        return;
+    s->told = true;
+    struct supervise_end end = {.complete = s->result && !s->failed && !stuck, .stuck = stuck, .error = s->error};
+    if (!end.complete && end.error.code == RL_E_NONE)
+        rl_fail(&end.error, stuck ? RL_E_MEASURE_STUCK : RL_E_MEASURE_CRASHED, NULL,
+                "The measuring process ended without a result.");
+    if (stuck)
+        rl_fail(&end.error, RL_E_MEASURE_STUCK, NULL,
+                "The measuring process is still there %" PRId64 " ms after the end of its stream%s%s", s->limits.stuck,
+                s->failed ? "; it was ended because: " : ".", s->failed ? s->error.message : "");
+    if (!end.complete) {
+        char text[sizeof end.error.message + 64];
+        snprintf(text, sizeof text, "%s: %s", rl_code_id(end.error.code), end.error.message);
+        transcript_line(&s->transcript, "daemon", text);
+    }
+    s->events.ended(s->events.arg, &end); /* may free s */
+}
+
+/* After the leader's exit: whether any process of its group is left. Those that became our children (we are process 1
+ * of a container) are reaped here. */
+static bool group_left(const struct supervise *s)
+{
+    while (waitpid(-s->process.pid, NULL, WNOHANG) > 0)
+        continue;
+    return kill(-s->process.pid, 0) == 0 || errno == EPERM;
+}
+
+static int64_t stuck_in_ms(const struct supervise *s)
+{
+    int64_t gone_ms = (loop_now_ns(s->loop) - s->ending_ns) / 1000000;
+    return s->limits.stuck > gone_ms ? s->limits.stuck - gone_ms : 0;
+}
+
+static void gone(struct supervise *s)
+{
+    if (!s->by_socket && s->exited && group_left(s)) {
+        if (stuck_in_ms(s) > 0)
+            loop_timer_set(s->loop, s->ending_timer, GROUP_POLL_MS);
+        else
+            tell(s, true);
+        return;
+    }
+    loop_timer_set(s->loop, s->ending_timer, -1);
+    if (s->output_source != NULL)
+        close_source(s, &s->output_source, &s->process.output);
+    if (s->pid_known)
+        describe_exit(s);
+    tell(s, false);
+}
+
+void supervise_begin_ending(struct supervise *s)
+{
+    if (s->channel_source != NULL)
+        close_source(s, &s->channel_source, &s->process.channel);
+    loop_timer_set(s->loop, s->deadline_timer, -1);
+    if (s->ending != NOT_ENDING)
+        return;
+    s->ending = ENDING_EOF;
+    s->ending_ns = loop_now_ns(s->loop);
+    /* Without a pid there is no process that was asked for anything (a request goes out only after hello), so nothing
+     * that holds the GPU: the ending timer tells so from the loop, never from inside supervise_stop. */
+    loop_timer_set(s->loop, s->ending_timer, s->pid_known ? s->limits.exit_after_eof : 0);
+}
+
+static void signal_group(struct supervise *s, int signal)
+{
+    char text[64];
+    snprintf(text, sizeof text, "still there, sending %s", signal == SIGTERM ? "TERM" : "KILL");
+    transcript_line(&s->transcript, "daemon", text);
+    kill(-s->process.pid, signal);
+}
+
+static void on_ending_timer(void *arg)
+{
+    struct supervise *s = arg;
+    if (!s->pid_known || s->exited) {
+        gone(s);
+        return;
+    }
+    if (s->by_socket || s->ending == ENDING_KILL) {
+        int64_t left = stuck_in_ms(s);
+        if (left > 0)
+            loop_timer_set(s->loop, s->ending_timer, left);
+        else
+            tell(s, true);
+        return;
+    }
+    bool first = s->ending == ENDING_EOF;
+    s->ending = first ? ENDING_TERM : ENDING_KILL;
+    signal_group(s, first ? SIGTERM : SIGKILL);
+    loop_timer_set(s->loop, s->ending_timer, first ? s->limits.exit_after_term : stuck_in_ms(s));
+}
+
+static void fail_with(struct supervise *s, const struct rl_err *why)
+{
+    supervise_set_failure(s, why);
+    supervise_begin_ending(s);
+}
+
+void supervise_stop(struct supervise *s, const struct rl_err *why)
+{
+    if (s->ending == NOT_ENDING)
+        supervise_drain(s); /* a result that has come counts */
+    if (s->ending == NOT_ENDING && s->result)
+        supervise_begin_ending(s);
+    else if (s->ending == NOT_ENDING)
+        fail_with(s, why);
+    else if (!s->result)
+        supervise_set_failure(s, why);
+}
+
+/* ---- descriptors ---- */
+
+static void on_exit_ready(void *arg, uint32_t events);
+
+/* Learns the sender's pid from the first message and closes descriptors that it may have passed. */
+static void take_control(struct supervise *s, struct msghdr *message)
+{
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c != NULL; c = CMSG_NXTHDR(message, c)) {
+        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
+            size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+            for (size_t i = 0; i < count; i++) {
+                int fd;
+                memcpy(&fd, CMSG_DATA(c) + i * sizeof fd, sizeof fd);
+                close(fd);
+            }
+        }
+        struct ucred credentials;
+        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_CREDENTIALS || s->process.pid != 0)
+            continue;
+        memcpy(&credentials, CMSG_DATA(c), sizeof credentials);
+        if (credentials.pid <= 0) /* of a pid namespace that we do not see into */
+            continue;
+        s->process.pid = credentials.pid;
+        s->process.pidfd = spawn_pidfd(credentials.pid);
+        s->exited = s->process.pidfd < 0 && errno == ESRCH;
+        /* a pid that cannot be watched is as good as none: on_hello then asks it for nothing */
+        s->pid_known = s->exited ||
+                       (s->process.pidfd >= 0 &&
+                        loop_add_fd(s->loop, s->process.pidfd, EPOLLIN, on_exit_ready, s, &s->exit_source, NULL) == 0);
+    }
+}
+
+static ssize_t receive(struct supervise *s, void *data, size_t size)
+{
+    if (!s->by_socket)
+        return recv(s->process.channel, data, size, 0);
+    union {
+        char bytes[CMSG_SPACE(sizeof(struct ucred))];
+        struct cmsghdr align;
+    } control;
+    struct iovec part = {data, size};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
+    ssize_t got = recvmsg(s->process.channel, &message, MSG_CMSG_CLOEXEC);
+    if (got >= 0)
+        take_control(s, &message);
+    return got;
+}
+
+static void stream_ended(struct supervise *s)
+{
+    struct rl_err err = {0};
+    if (wire_reader_end(s->reader, &err) != 0)
+        supervise_set_failure(s, &err);
+    supervise_begin_ending(s);
+}
+
+/* One read of the stream: false when there is nothing more to read now or ever. */
+static bool read_stream(struct supervise *s)
+{
+    char data[READ_BYTES];
+    ssize_t got = receive(s, data, sizeof data);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR))
+        return errno == EINTR;
+    struct rl_err err = {0};
+    if (got > 0 && wire_reader_feed(s->reader, data, (size_t)got, &err) != 0) {
+        fail_with(s, &err);
+        return false;
+    }
+    if (got <= 0)
+        stream_ended(s);
+    return got > 0;
+}
+
+static void on_channel(void *arg, uint32_t events)
+{
+    struct supervise *s = arg;
+    (void)events;
+    read_stream(s);
+    if (s->exited)
+        end_now(s);
+}
+
+static bool read_output(struct supervise *s)
+{
+    char data[READ_BYTES];
+    ssize_t got = read(s->process.output, data, sizeof data);
+    if (got > 0)
+        transcript_output(&s->transcript, data, (size_t)got);
+    else if (got == 0 || (errno != EAGAIN && errno != EINTR))
+        close_source(s, &s->output_source, &s->process.output);
+    return got > 0;
+}
+
+static void on_output(void *arg, uint32_t events)
+{
+    (void)events;
+    read_output(arg);
+}
+
+void supervise_drain(struct supervise *s)
+{
+    for (int i = 0; i < DRAIN_READS && s->channel_source != NULL && read_stream(s); i++)
+        continue;
+}
+
+/* The process has exited: what it left in the stream and in the pipe still counts. */
+static void end_now(struct supervise *s)
+{
+    supervise_drain(s);
+    if (s->channel_source != NULL)
+        stream_ended(s);
+    for (int i = 0; i < DRAIN_READS && s->output_source != NULL && read_output(s); i++)
+        continue;
+    gone(s);
+}
+
+static void on_exit_ready(void *arg, uint32_t events)
+{
+    struct supervise *s = arg;
+    (void)events;
+    if (!s->by_socket) {
+        /* Before the leader is reaped, so that the group's number is still its own: nothing of it may hold the GPU on.
+         */
+        kill(-s->process.pid, SIGKILL);
+        s->wait_status_known = waitpid(s->process.pid, &s->wait_status, WNOHANG) == s->process.pid;
+    }
+    close_source(s, &s->exit_source, &s->process.pidfd);
+    s->exited = true;
+    end_now(s);
+}
+
+/* ---- start and free ---- */
+
+static int watch(struct supervise *s, struct rl_err *err)
+{
+    if (loop_add_timer(s->loop, -1, supervise_on_deadline, s, &s->deadline_timer, err) != 0 ||
+        loop_add_timer(s->loop, -1, on_ending_timer, s, &s->ending_timer, err) != 0 ||
+        loop_add_fd(s->loop, s->process.channel, EPOLLIN, on_channel, s, &s->channel_source, err) != 0)
+        return -1;
+    if (s->by_socket)
+        return 0;
+    if (loop_add_fd(s->loop, s->process.output, EPOLLIN, on_output, s, &s->output_source, err) != 0 ||
+        loop_add_fd(s->loop, s->process.pidfd, EPOLLIN, on_exit_ready, s, &s->exit_source, err) != 0)
+        return -1;
+    return 0;
+}
+
+int supervise_start(struct loop *loop, const struct supervise_start *start, const struct supervise_events *events,
+                    struct supervise **ret, struct rl_err *err)
+{
+    struct supervise *s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory to start a measuring process.");
+    *s = (struct supervise){.loop = loop,
+                            .events = *events,
+                            .limits = start->limits,
+                            .request = *start->request,
+                            .process = {.channel = -1, .output = -1, .failed = -1, .pidfd = -1},
+                            .by_socket = start->socket != NULL,
+                            .replay = start->replay != NULL,
+                            .started_ns = loop_now_ns(loop)};
+    s->reader = wire_reader_new(start->request->probe, supervise_on_line, s);
+    if (s->reader == NULL || transcript_init(&s->transcript, rl_monotonic_ns()) != 0) {
+        rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory to start a measuring process.");
+        goto out;
+    }
+    int failed = s->by_socket ? spawn_connect(start->socket, &s->process, err)
+                              : spawn_exec(start->exec, start->replay, &s->process, err);
+    if (failed != 0)
+        goto out;
+    s->pid_known = !s->by_socket;
+    if (watch(s, err) != 0) {
+        if (!s->by_socket) {
+            kill(-s->process.pid, SIGKILL);
+            waitpid(s->process.pid, NULL, 0);
+        }
+        goto out;
+    }
+    supervise_enter_phase(s, PHASE_START);
+    *ret = s;
+    return 0;
+out:
+    supervise_free(s);
+    return -1;
+}
+
+pid_t supervise_pid(const struct supervise *s)
+{
+    return s->process.pid;
+}
+
+struct transcript *supervise_transcript(struct supervise *s)
+{
+    return &s->transcript;
+}
+
+const char *supervise_backend(const struct supervise *s)
+{
+    return s->backend;
+}
+
+void supervise_free(struct supervise *s)
+{
+    if (s == NULL)
+        return;
+    close_source(s, &s->channel_source, &s->process.channel);
+    close_source(s, &s->output_source, &s->process.output);
+    close_source(s, &s->exit_source, &s->process.pidfd);
+    if (s->process.failed >= 0)
+        close(s->process.failed);
+    loop_remove(s->loop, s->deadline_timer);
+    loop_remove(s->loop, s->ending_timer);
+    wire_reader_free(s->reader);
+    transcript_fini(&s->transcript);
+    free(s);
+}

@@ -1,0 +1,72 @@
+/* See server/routes/turn.h. */
+#include "server/routes/turn.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/base/num.h"
+#include "server/limits.h"
+#include "server/loop/work_queue.h"
+
+struct waiting {
+    struct turn turn;
+    route_handler *get;
+    struct routes *routes;
+    const struct http_request *request;
+    struct http_answer answer;
+};
+
+/* While the daemon shuts down all is answered at once: the library cannot be stopped with a connection that waits. */
+bool route_takes_turn(const struct routes *routes, const struct route *route, const struct http_request *request)
+{
+    bool reads = request->method == HTTP_GET || request->method == HTTP_HEAD;
+    const char *limit = reads && route->params && !routes->shutting_down ? http_param(request, "limit") : NULL;
+    int64_t rows;
+    return limit && !rl_parse_i64(limit, LIMIT_DEFAULT_ROWS + 1, LIMIT_PAGE_ROWS, &rows);
+}
+
+static int make(void *arg, struct rl_err *err)
+{
+    struct waiting *waiting = arg;
+    return waiting->get(waiting->routes, waiting->request, &waiting->answer, err);
+}
+
+static int give(void *arg, struct http_answer *answer, struct rl_err *err)
+{
+    const struct turn *turn = arg;
+    struct waiting *waiting = turn->what.arg;
+    if (turn->failed) {
+        *err = turn->err;
+        return -1;
+    }
+    bool close = answer->close;
+    http_answer_fini(answer);
+    *answer = waiting->answer;
+    answer->close = close;
+    http_answer_init(&waiting->answer);
+    return 0;
+}
+
+static void waiting_free(void *arg)
+{
+    struct waiting *waiting = arg;
+    http_answer_fini(&waiting->answer);
+    free(waiting);
+}
+
+int route_turn(route_handler *get, struct routes *routes, const struct http_request *request,
+               struct http_answer *answer, struct rl_err *err)
+{
+    struct waiting *waiting = calloc(1, sizeof(*waiting));
+    if (!waiting)
+        return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for an answer");
+    *waiting = (struct waiting){.turn = {.turns = routes->turns, .what = {make, NULL, NULL, waiting_free, waiting}},
+                                .get = get,
+                                .routes = routes,
+                                .request = request};
+    snprintf(waiting->turn.share, sizeof(waiting->turn.share), "%s", request->who.share);
+    http_answer_init(&waiting->answer);
+    answer->later = (struct http_upload){.finish = turn_wait, .answer = give, .free = turn_end, .arg = &waiting->turn};
+    return 0;
+}
