@@ -23,7 +23,7 @@ class Routes(unittest.TestCase):
             cls.jobs.append(job["id"])
             if job["run"]:
                 cls.runs.append(job["run"])
-        cls.document = json.loads((ROOT / "server" / "server/routes/openapi.json").read_text())
+        cls.document = json.loads((ROOT / "server/routes/openapi.json").read_text())
 
     @classmethod
     def tearDownClass(cls):
