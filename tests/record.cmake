@@ -1,4 +1,5 @@
 rl_unit_test(test_record rl_record)
+rl_unit_test(test_evolve rl_record)
 rl_unit_test(test_derive rl_record)
 rl_unit_test(test_derive_roofs rl_record)
 rl_unit_test(test_quantile rl_record)

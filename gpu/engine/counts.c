@@ -128,7 +128,7 @@ static struct rl_real settled(const struct engine *e, const struct gpu_count_ans
         return counters->flush_dram_bytes;
     value = with_flush.value - counters->flush_dram_bytes.value;
     if (value < 0) /* cannot stand in a record; rl_derive judges the rest */
-        return rl_unknown(RL_WHY_SETTLED);
+        return rl_unknown_by(RL_WHY_BELOW_SPREAD);
     return rl_known(value);
 }
 

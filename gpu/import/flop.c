@@ -48,7 +48,7 @@ static struct rl_real fp16_of(const struct import_group *group)
     if (!rl_is_known(sum) || !group->has_dims || sum.value <= 0 || sum.value > 4 * fma.value ||
         fma.value > RL_HALF_CONSTANTS_A_THREAD * threads)
         return sum;
-    return rl_unknown(RL_WHY_HALF_CONSTANTS);
+    return rl_unknown_by(RL_WHY_HALF_CONSTANTS);
 }
 
 /* The tensor cores' operations on floating-point numbers, of every type that was counted; a fused one counts as two

@@ -3,11 +3,8 @@
 
 #include "gpu/record/derive_internal.h"
 
-static const char why_settled[] = RL_WHY_SETTLED;
 static const char why_at_floor[] = "the DRAM bytes are at the counter's floor";
 static const char why_changing[] = "the DRAM bytes are below 0.0001 of the asked bytes, and others in each run";
-const char derive_why_no_flop[] = "the kernel does no floating-point work";
-const char derive_why_mixed[] = "bytes of cold launches with times of warm ones are shown, not judged";
 
 /* ---- ceilings ---- */
 
@@ -26,34 +23,6 @@ static void derive_ceiling(struct rl_ceiling *ceiling)
 
 /* ---- one row in one state ---- */
 
-struct rl_real rl_dram_owed(const struct rl_run *run, const struct rl_row *row, enum rl_state state)
-{
-    const struct rl_bytes *bytes = &row->state[state].bytes;
-    bool unsettled = state == RL_COLD && run->source == RL_IMPORTED && !rl_is_known(bytes->dram_settled) &&
-                     strcmp(bytes->dram_settled.why, why_settled) != 0;
-    return state == RL_MIXED || unsettled ? bytes->dram : bytes->dram_settled;
-}
-
-static void derive_bytes(const struct derive_view *v)
-{
-    struct rl_bytes *bytes = &v->s->bytes;
-    if (rl_is_known(bytes->dram_read) && rl_is_known(bytes->dram_write))
-        bytes->dram = rl_known(bytes->dram_read.value + bytes->dram_write.value);
-    if (v->state == RL_WARM) {
-        bytes->dram_settled = bytes->dram;
-        return;
-    }
-    bytes->dram_4n = rl_unknown("a single launch is counted when cold");
-    if (v->state == RL_MIXED) {
-        bytes->dram_settled = rl_unknown("a profiler counts the launch alone, not what it leaves dirty");
-        return;
-    }
-    struct rl_real spread = v->run->counters.flush_spread_bytes;
-    if (rl_is_known(bytes->dram_settled) && rl_is_known(spread) &&
-        bytes->dram_settled.value < RL_SETTLED_SPREADS * spread.value)
-        bytes->dram_settled = rl_unknown(why_settled);
-}
-
 static void judge_floor(struct derive_view *v)
 {
     struct rl_real floor = v->run->counters.floor_dram_bytes;
@@ -70,7 +39,7 @@ static void judge_floor(struct derive_view *v)
             v->at_floor = true;
             v->floor_bytes = fmax(v->floor_bytes, next_to_nothing);
         }
-    } else if (strcmp(bytes.why, why_settled) == 0) {
+    } else if (bytes.code == RL_WHY_BELOW_SPREAD) {
         v->at_floor = true;
         v->floor_bytes = fmax(v->floor_bytes, RL_SETTLED_SPREADS * v->run->counters.flush_spread_bytes.value);
     }
@@ -133,21 +102,6 @@ static void derive_roof(const struct derive_view *v)
     /* Of an import that was only timed, the one roof that can be told. */
     if (v->run->source == RL_IMPORTED && rl_is_known(v->flop) && v->flop.value > 0 && !rl_is_known(s->bytes.dram))
         s->percent_of_roof = derive_percent(s->flop_per_s, v->compute);
-}
-
-double rl_unsteadiness(const struct rl_run *run, const struct rl_row *row)
-{
-    const struct rl_row_state *s = &row->state[RL_WARM];
-    struct rl_real one = s->bytes.dram, four = s->bytes.dram_4n, floor = run->counters.floor_dram_bytes;
-    if (!rl_is_known(one) || !rl_is_known(four))
-        return NAN;
-    double apart = fabs(one.value - four.value);
-    if (rl_is_known(floor) && s->time_s.launches > 0 &&
-        apart <= RL_FLOOR_FACTOR * floor.value / (double)s->time_s.launches)
-        return 0;
-    if (!row->ask_bytes.why && apart <= RL_STEADY_ASK * (double)row->ask_bytes.value)
-        return 0;
-    return apart > 0 ? apart / fmax(one.value, four.value) : 0;
 }
 
 static void derive_state(struct rl_run *run, struct rl_row *row, enum rl_state state)

@@ -26,17 +26,8 @@
  * transpose, whose loads or stores alone do, 4.5 (604 MB of 134 asked, and 141 from DRAM, since the L2 holds the lines:
  * H200, 2026-11-29). Halos of the course's stencils, which are no fault of the access pattern, show 1.2 to 1.3. */
 
-/* The reason of settled bytes too small to tell, by which rl_derive knows again that they are next to nothing: whoever
- * makes such a value unknown before (a difference below 0 cannot stand in a record) uses these words. */
-#define RL_WHY_SETTLED "the settled bytes are below three spreads of the flush alone"
-
-/* FP16 instructions are not all arithmetic: compilers load constants by HFMA2, up to 9 a thread in PyTorch's FP32
- * kernels (H200, ncu 2025.3, 2026-11-30), all of them without one addition or multiplication in FP16. So many a thread
- * and nothing else in FP16 are no count of flop; whoever makes it unknown uses these words, by which rl_derive knows
- * how much it is at most: four operations each. */
+/* FP16 instructions that are taken for loads of constants: at most so many a thread (why.def, HALF_CONSTANTS). */
 #define RL_HALF_CONSTANTS_A_THREAD 16
-#define RL_WHY_HALF_CONSTANTS                                                                                          \
-    "its only FP16 instructions are a few fused ones a thread, by which compilers load constants"
 
 /* Bytes that change no printed DRAM/ask (four decimals). A cache-resident kernel moves next to nothing, and what else
  * touches DRAM meanwhile is seen beside it: 512 x 512 matmuls move 12 to 8,000 bytes a launch in 40 runs, of 68 MB and
@@ -74,9 +65,9 @@
  * then being unknown. With bytes at the floor the intensity is null, but at least flop / (5 x floor): where already
  * that reaches the compute roof, attainable is the compute roof. When warm, bytes below RL_STEADY_ASK of the asked ones
  * are at the floor too, and that share of the ask is the bound.
- * - Flop unknown for RL_WHY_HALF_CONSTANTS alone, every other precision counted as 0: where the most that it can be
- *   leaves the intensity below the ridge of the FP16 roof (without one, FP32's, which is no higher), percent_of_roof
- * and bound are those of a row without flop. flop_per_s, intensity and attainable stay unknown.
+ * - Flop unknown for RL_WHY_HALF_CONSTANTS (why.def) alone, every other precision counted as 0: where the most that it
+ * can be leaves the intensity below the ridge of the FP16 roof (without one, FP32's, which is no higher),
+ * percent_of_roof and bound are those of a row without flop. flop_per_s, intensity and attainable stay unknown.
  * - bound: "latency" when no level with a measured roof is above 60 percent of it, else the side of the ridge under the
  *   row's own roofs (attainable below the compute roof: memory). Levels: DRAM, compute, and L2 and L1 where l2_read and
  *   l1_read exist.

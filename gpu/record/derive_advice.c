@@ -20,7 +20,7 @@ static const char *fixed(char text[32], double value, int decimals)
 
 bool derive_is_next_to_nothing(struct rl_real per_ask)
 {
-    return !rl_is_known(per_ask) && strcmp(per_ask.why, RL_WHY_SETTLED) == 0;
+    return !rl_is_known(per_ask) && per_ask.code == RL_WHY_BELOW_SPREAD;
 }
 
 /* ---- bound ---- */

@@ -72,6 +72,10 @@ bool derive_fp32_assumed(const struct derive_view *v);
 bool derive_constants_alone(const struct derive_view *v);
 void derive_set_levels(const struct derive_view *v);
 
+/* ---- derive_bytes.c ---- */
+
+void derive_bytes(const struct derive_view *v); /* dram, dram_settled, dram_4n */
+
 /* ---- derive_advice.c ---- */
 
 void derive_judge(struct derive_view *v); /* bound and advice */

@@ -5,6 +5,9 @@
 #include "gpu/base/num.h"
 #include "gpu/record/derive_internal.h"
 
+const char derive_why_no_flop[] = "the kernel does no floating-point work";
+const char derive_why_mixed[] = "bytes of cold launches with times of warm ones are shown, not judged";
+
 /* ---- ceilings, own and lent ---- */
 
 static struct rl_real value_or_why(struct rl_real value)
@@ -248,7 +251,7 @@ bool derive_constants_alone(const struct derive_view *v)
     const struct rl_real others[] = {by->fp64, by->fp32, by->tensor};
     double most = 4.0 * RL_HALF_CONSTANTS_A_THREAD;
     if (v->run->source != RL_IMPORTED || rl_is_known(v->flop) || v->row->flop.why == NULL || !by->present ||
-        rl_is_known(by->fp16) || strcmp(by->fp16.why, RL_WHY_HALF_CONSTANTS) != 0 || v->row->launch.dims_why != NULL)
+        rl_is_known(by->fp16) || by->fp16.code != RL_WHY_HALF_CONSTANTS || v->row->launch.dims_why != NULL)
         return false;
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (!rl_is_known(others[i]) || others[i].value > 0)

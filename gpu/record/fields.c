@@ -29,38 +29,39 @@
 #define HERTZ_MAX     1e12
 #define COUNT_MAX     INT64_C(1000000000000000000)
 
+/* What stands behind a field's own arguments is set besides: .since = N. */
 /* clang-format off */
 #define TABLE(name, title, type)                                                                                       \
     const struct rl_object name = {title, name##_fields, sizeof name##_fields / sizeof name##_fields[0], sizeof(struct type)}
 #define AT(type, member) .name = #member, .offset = offsetof(struct type, member)
-#define STRING(type, member) {AT(type, member), .kind = RL_KIND_STRING, .max_count = TEXT_MAX}
-#define NAME(type, member) {AT(type, member), .kind = RL_KIND_STRING, .max_count = NAME_MAX_BYTES}
-#define NAME_TEXT(type, member) {AT(type, member), .kind = RL_KIND_TEXT, .max_count = NAME_MAX_BYTES}
-#define DETAIL(type, member) {AT(type, member), .kind = RL_KIND_STRING, .max_count = DETAIL_MAX}
-#define ONE_OF(type, member, list) {AT(type, member), .kind = RL_KIND_STRING, .max_count = TEXT_MAX, .words = list}
-#define ENUM(type, member, list) {AT(type, member), .kind = RL_KIND_ENUM, .words = list}
-#define BOOL(type, member) {AT(type, member), .kind = RL_KIND_BOOL}
-#define INT(type, member, low, high) {AT(type, member), .kind = RL_KIND_INT, .int_min = low, .int_max = high}
-#define INT3(type, member, low, high) {AT(type, member), .kind = RL_KIND_INT3, .int_min = low, .int_max = high}
-#define REAL(type, member, high) {AT(type, member), .kind = RL_KIND_REAL, .min = 0, .max = high}
-#define POSITIVE(type, member, high) {AT(type, member), .kind = RL_KIND_REAL, .min = 0, .max = high, .above_min = true}
-#define COUNTED(type, member) {AT(type, member), .kind = RL_KIND_REAL, .min = 0, .max = BYTES_MAX, .least = COUNTED_LEAST}
-#define CELSIUS(type, member) {AT(type, member), .kind = RL_KIND_REAL, .min = -273.15, .max = 1000}
-#define COUNT(type, member) {AT(type, member), .kind = RL_KIND_COUNT, .int_min = 0, .int_max = COUNT_MAX}
-#define TEXT(type, member) {AT(type, member), .kind = RL_KIND_TEXT, .max_count = TEXT_MAX}
-#define TEXT_OF(type, member, list) {AT(type, member), .kind = RL_KIND_TEXT, .max_count = TEXT_MAX, .words = list}
-#define ADVICE(type, member) {AT(type, member), .kind = RL_KIND_TEXT, .max_count = DETAIL_MAX}
-#define FLAG3(type, member) {AT(type, member), .kind = RL_KIND_FLAG3}
-#define WORDS(type, member) {AT(type, member), .kind = RL_KIND_WORDS, .max_count = WORDS_MAX}
-#define INT_OR_NULL(type, member, reason, low, high)                                                                   \
-    {AT(type, member), .kind = RL_KIND_INT_OR_NULL, .int_min = low, .int_max = high, .why_offset = offsetof(struct type, reason)}
-#define INT3_OR_NULL(type, member, reason, low, high)                                                                  \
-    {AT(type, member), .kind = RL_KIND_INT3_OR_NULL, .int_min = low, .int_max = high, .why_offset = offsetof(struct type, reason)}
-#define OBJECT(type, member, table) {AT(type, member), .kind = RL_KIND_OBJECT, .object = &table}
-#define OPTIONAL(type, member, table) {AT(type, member), .kind = RL_KIND_STATE, .object = &table}
-#define LIST(type, json, member, counter, most, table)                                                                 \
-    {.name = json, .offset = offsetof(struct type, member), .kind = RL_KIND_LIST,                                      \
-     .count_offset = offsetof(struct type, counter), .max_count = most, .object = &table}
+#define STRING(type, member, ...) {AT(type, member), .kind = RL_KIND_STRING, .max_count = TEXT_MAX, __VA_ARGS__}
+#define NAME(type, member, ...) {AT(type, member), .kind = RL_KIND_STRING, .max_count = NAME_MAX_BYTES, __VA_ARGS__}
+#define NAME_TEXT(type, member, ...) {AT(type, member), .kind = RL_KIND_TEXT, .max_count = NAME_MAX_BYTES, __VA_ARGS__}
+#define DETAIL(type, member, ...) {AT(type, member), .kind = RL_KIND_STRING, .max_count = DETAIL_MAX, __VA_ARGS__}
+#define ONE_OF(type, member, list, ...) {AT(type, member), .kind = RL_KIND_STRING, .max_count = TEXT_MAX, .words = list, __VA_ARGS__}
+#define ENUM(type, member, list, ...) {AT(type, member), .kind = RL_KIND_ENUM, .words = list, __VA_ARGS__}
+#define BOOL(type, member, ...) {AT(type, member), .kind = RL_KIND_BOOL, __VA_ARGS__}
+#define INT(type, member, low, high, ...) {AT(type, member), .kind = RL_KIND_INT, .int_min = low, .int_max = high, __VA_ARGS__}
+#define INT3(type, member, low, high, ...) {AT(type, member), .kind = RL_KIND_INT3, .int_min = low, .int_max = high, __VA_ARGS__}
+#define REAL(type, member, high, ...) {AT(type, member), .kind = RL_KIND_REAL, .min = 0, .max = high, __VA_ARGS__}
+#define POSITIVE(type, member, high, ...) {AT(type, member), .kind = RL_KIND_REAL, .min = 0, .max = high, .above_min = true, __VA_ARGS__}
+#define COUNTED(type, member, ...) {AT(type, member), .kind = RL_KIND_REAL, .min = 0, .max = BYTES_MAX, .least = COUNTED_LEAST, __VA_ARGS__}
+#define CELSIUS(type, member, ...) {AT(type, member), .kind = RL_KIND_REAL, .min = -273.15, .max = 1000, __VA_ARGS__}
+#define COUNT(type, member, ...) {AT(type, member), .kind = RL_KIND_COUNT, .int_min = 0, .int_max = COUNT_MAX, __VA_ARGS__}
+#define TEXT(type, member, ...) {AT(type, member), .kind = RL_KIND_TEXT, .max_count = TEXT_MAX, __VA_ARGS__}
+#define TEXT_OF(type, member, list, ...) {AT(type, member), .kind = RL_KIND_TEXT, .max_count = TEXT_MAX, .words = list, __VA_ARGS__}
+#define ADVICE(type, member, ...) {AT(type, member), .kind = RL_KIND_TEXT, .max_count = DETAIL_MAX, __VA_ARGS__}
+#define FLAG3(type, member, ...) {AT(type, member), .kind = RL_KIND_FLAG3, __VA_ARGS__}
+#define WORDS(type, member, ...) {AT(type, member), .kind = RL_KIND_WORDS, .max_count = WORDS_MAX, __VA_ARGS__}
+#define INT_OR_NULL(type, member, reason, low, high, ...) \
+    {AT(type, member), .kind = RL_KIND_INT_OR_NULL, .int_min = low, .int_max = high, .why_offset = offsetof(struct type, reason), __VA_ARGS__}
+#define INT3_OR_NULL(type, member, reason, low, high, ...) \
+    {AT(type, member), .kind = RL_KIND_INT3_OR_NULL, .int_min = low, .int_max = high, .why_offset = offsetof(struct type, reason), __VA_ARGS__}
+#define OBJECT(type, member, table, ...) {AT(type, member), .kind = RL_KIND_OBJECT, .object = &table, __VA_ARGS__}
+#define OPTIONAL(type, member, table, ...) {AT(type, member), .kind = RL_KIND_STATE, .object = &table, __VA_ARGS__}
+#define LIST(type, json, member, counter, most, table, ...) \
+    {.name = json, .offset = offsetof(struct type, member), .kind = RL_KIND_LIST, \
+     .count_offset = offsetof(struct type, counter), .max_count = most, .object = &table, __VA_ARGS__}
 /* clang-format on */
 
 static const char *const stops[] = {"std_error", "noise_stable", "wall_time", "max_samples", NULL};
@@ -357,6 +358,7 @@ static TABLE(lent, "lent roofs", rl_lent);
 
 /* clang-format off */
 static const struct rl_field rl_object_run_fields[] = {
+    INT(rl_run, record_version, 1, INT32_MAX, .since = 2), /* of a document without it: 1 */
     ONE_OF(rl_run, suite, suites),
     ONE_OF(rl_run, sizes, sizes),
     ENUM(rl_run, source, sources),
@@ -384,15 +386,14 @@ static const struct rl_field rl_object_run_fields[] = {
 /* clang-format on */
 TABLE(rl_object_run, "a run", rl_run);
 
-/* Sets every nullable member of an object and of the objects inside it; lists and plain members stay. */
-static void make_unknown(const struct rl_object *object, void *base, const char *why)
+void rl_object_unknown(const struct rl_object *object, void *base, const char *why, enum rl_why_code code)
 {
     for (size_t i = 0; i < object->count; i++) {
         const struct rl_field *field = &object->fields[i];
         char *at = (char *)base + field->offset;
         switch (field->kind) {
         case RL_KIND_REAL:
-            *(struct rl_real *)(void *)at = rl_unknown(why);
+            *(struct rl_real *)(void *)at = (struct rl_real){0, why, code};
             break;
         case RL_KIND_COUNT:
             *(struct rl_count *)(void *)at = (struct rl_count){0, why};
@@ -405,7 +406,7 @@ static void make_unknown(const struct rl_object *object, void *base, const char 
             break;
         case RL_KIND_OBJECT:
         case RL_KIND_STATE:
-            make_unknown(field->object, at, why);
+            rl_object_unknown(field->object, at, why, code);
             break;
         default:
             break;
@@ -415,30 +416,30 @@ static void make_unknown(const struct rl_object *object, void *base, const char 
 
 void rl_row_unknown(struct rl_row *row, const char *why)
 {
-    make_unknown(&rl_object_row, row, why);
+    rl_object_unknown(&rl_object_row, row, why, RL_WHY_NONE);
 }
 
 void rl_ceiling_unknown(struct rl_ceiling *ceiling, const char *why)
 {
-    make_unknown(&rl_object_ceiling, ceiling, why);
+    rl_object_unknown(&rl_object_ceiling, ceiling, why, RL_WHY_NONE);
 }
 
 void rl_counters_unknown(struct rl_counters *counters, const char *why)
 {
-    make_unknown(&rl_object_counters, counters, why);
+    rl_object_unknown(&rl_object_counters, counters, why, RL_WHY_NONE);
 }
 
 void rl_device_unknown(struct rl_device *device, const char *why)
 {
-    make_unknown(&rl_object_device, device, why);
+    rl_object_unknown(&rl_object_device, device, why, RL_WHY_NONE);
 }
 
 void rl_environment_unknown(struct rl_environment *environment, const char *why)
 {
-    make_unknown(&rl_object_environment, environment, why);
+    rl_object_unknown(&rl_object_environment, environment, why, RL_WHY_NONE);
 }
 
 void rl_telemetry_unknown(struct rl_telemetry *telemetry, const char *why)
 {
-    make_unknown(&rl_object_telemetry, telemetry, why);
+    rl_object_unknown(&rl_object_telemetry, telemetry, why, RL_WHY_NONE);
 }

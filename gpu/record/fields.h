@@ -7,6 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <jansson.h>
+
+#include "gpu/base/err.h"
+#include "gpu/record/run.h"
+
 enum rl_kind {
     RL_KIND_STRING,       /* const char *: always there */
     RL_KIND_INT,          /* int64_t */
@@ -34,6 +39,8 @@ struct rl_field {
     const char *name;
     enum rl_kind kind;
     bool above_min; /* min itself is out of range */
+    int since;      /* the record version that brought it; 0: the first. Only what can be absent may come later:
+                     * members that may be null, words, lists, optional objects, objects of such */
     size_t offset;
     double min, max;          /* reals */
     double least;             /* the smallest above 0 */
@@ -51,6 +58,17 @@ struct rl_object {
     const struct rl_field *fields;
     size_t count, size;
 };
+
+/* A struct as JSON by its table; NULL when memory ran out. */
+json_t *rl_object_to_json(const struct rl_object *object, const void *base);
+/* And back, strictly, from a document of this record version. A member that came later than the document is unknown
+ * with RL_WHY_NOT_RECORDED, empty or absent. A document newer than RL_RECORD_VERSION may have members that are not in
+ * the table, which are left out, and words that are not, which are unknown with RL_WHY_NOT_KNOWN where the member may
+ * be null. */
+int rl_object_from_json(const struct rl_object *object, const json_t *json, int64_t version, struct rl_arena *arena,
+                        void *base, struct rl_err *err);
+/* Sets every nullable member of an object and of the objects inside it; lists and plain members stay. */
+void rl_object_unknown(const struct rl_object *object, void *base, const char *why, enum rl_why_code code);
 
 extern const struct rl_object rl_object_run, rl_object_device, rl_object_environment, rl_object_telemetry,
     rl_object_row, rl_object_ceiling, rl_object_counters;

@@ -136,7 +136,25 @@ static const char *unknown_why(const struct rl_field *field, const void *base, c
     }
 }
 
-static int add_member(const struct rl_field *field, const void *base, json_t *object, json_t **why)
+struct reasons { /* of an object's null members */
+    json_t *why, *code;
+};
+
+static int add_reason(struct reasons *reasons, const struct rl_field *field, const void *at, const char *reason)
+{
+    enum rl_why_code code = field->kind == RL_KIND_REAL ? ((const struct rl_real *)at)->code : RL_WHY_NONE;
+    if (reasons->why == NULL && (reasons->why = json_object()) == NULL)
+        return -1;
+    if (json_object_set_new_nocheck(reasons->why, field->name, make_text(reason[0] != '\0' ? reason : "not said")) < 0)
+        return -1;
+    if (code == RL_WHY_NONE)
+        return 0;
+    if (reasons->code == NULL && (reasons->code = json_object()) == NULL)
+        return -1;
+    return json_object_set_new_nocheck(reasons->code, field->name, json_string(rl_why_id(code)));
+}
+
+static int add_member(const struct rl_field *field, const void *base, json_t *object, struct reasons *reasons)
 {
     const void *at = (const char *)base + field->offset;
     if (field->kind == RL_KIND_STATE && !*(const bool *)at)
@@ -144,32 +162,41 @@ static int add_member(const struct rl_field *field, const void *base, json_t *ob
     const char *reason = unknown_why(field, base, at);
     if (reason == NULL)
         return json_object_set_new_nocheck(object, field->name, make_plain(field, base, at));
-    if (*why == NULL)
-        *why = json_object();
-    if (*why == NULL ||
-        json_object_set_new_nocheck(*why, field->name, make_text(reason[0] != '\0' ? reason : "not said")) < 0)
+    if (add_reason(reasons, field, at, reason) < 0)
         return -1;
     return json_object_set_new_nocheck(object, field->name, json_null());
 }
 
+/* json_object_set_new takes the reference whether it succeeds or not. */
+static int add_given(json_t *object, const char *name, json_t **value)
+{
+    json_t *given = *value;
+    *value = NULL;
+    return given == NULL ? 0 : json_object_set_new_nocheck(object, name, given);
+}
+
 static json_t *make_object(const struct rl_object *object, const void *base)
 {
-    json_t *json = json_object(), *why = NULL;
+    json_t *json = json_object();
+    struct reasons reasons = {NULL, NULL};
     if (json == NULL)
         return NULL;
     for (size_t i = 0; i < object->count; i++)
-        if (add_member(&object->fields[i], base, json, &why) < 0)
+        if (add_member(&object->fields[i], base, json, &reasons) < 0)
             goto fail;
-    /* json_object_set_new takes the reference whether it succeeds or not. */
-    if (why != NULL && json_object_set_new_nocheck(json, "why", why) < 0) {
-        why = NULL;
+    if (add_given(json, "why", &reasons.why) < 0 || add_given(json, "why_code", &reasons.code) < 0)
         goto fail;
-    }
     return json;
 fail:
-    json_decref(why);
+    json_decref(reasons.why);
+    json_decref(reasons.code);
     json_decref(json);
     return NULL;
+}
+
+json_t *rl_object_to_json(const struct rl_object *object, const void *base)
+{
+    return make_object(object, base);
 }
 
 json_t *rl_run_to_json(const struct rl_run *run)

@@ -20,7 +20,13 @@ struct path {
 struct reader {
     struct rl_arena *arena;
     struct rl_err *err;
+    int64_t version; /* of the document */
 };
+
+static bool is_newer(const struct reader *reader)
+{
+    return reader->version > RL_RECORD_VERSION;
+}
 
 static void path_text(const struct path *path, struct rl_buf *out)
 {
@@ -100,6 +106,17 @@ static int read_choice(const struct reader *reader, const struct path *path, con
     if (!good)
         return refuse(reader, RL_E_BAD_FIELD, path, "is \"%.64s\", which is none of the words allowed", text);
     *ret = text;
+    return 0;
+}
+
+static int read_choice_or_unknown(const struct reader *reader, const struct path *path, const struct rl_field *field,
+                                  const json_t *value, struct rl_text *ret)
+{
+    if (read_choice(reader, path, field, value, &ret->value) == 0)
+        return 0;
+    if (!is_newer(reader) || !json_is_string(value) || field->words == NULL)
+        return -1;
+    *ret = (struct rl_text){NULL, rl_why_sentence(RL_WHY_NOT_KNOWN)};
     return 0;
 }
 
@@ -237,24 +254,68 @@ static bool may_be_null(enum rl_kind kind)
     return kind >= RL_KIND_REAL || kind == RL_KIND_TIME_OR_NULL;
 }
 
+/* The reasons beside an object's members. */
+struct reasons {
+    const json_t *why, *code; /* NULL without */
+};
+
+/* Documents of version 1 had the sentences alone. These are those that rules act on, as that version wrote them: they
+ * stay as they are whatever why.def's become. */
+static enum rl_why_code code_of_version_1(const char *reason)
+{
+    static const struct {
+        const char *sentence;
+        enum rl_why_code code;
+    } known[] = {
+        {"the settled bytes are below three spreads of the flush alone", RL_WHY_BELOW_SPREAD},
+        {"its only FP16 instructions are a few fused ones a thread, by which compilers load constants",
+         RL_WHY_HALF_CONSTANTS},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (strcmp(known[i].sentence, reason) == 0)
+            return known[i].code;
+    return RL_WHY_NONE;
+}
+
+static int read_why_code(const struct reader *reader, const struct path *path, const struct rl_field *field,
+                         const struct reasons *reasons, const char *reason, enum rl_why_code *ret)
+{
+    const json_t *value = json_object_get(reasons->code, field->name);
+    struct path codes = {path->up, "why_code", 0};
+    struct path name = {&codes, field->name, 0};
+    *ret = reader->version == 1 ? code_of_version_1(reason) : RL_WHY_NONE;
+    if (value == NULL)
+        return 0;
+    if (!json_is_string(value))
+        return wrong_type(reader, &name, "a text", value);
+    *ret = rl_why_from_id(json_string_value(value));
+    if (*ret == RL_WHY_NONE && !is_newer(reader))
+        return refuse(reader, RL_E_BAD_FIELD, &name, "is \"%.64s\", which is no code of a reason",
+                      json_string_value(value));
+    return 0;
+}
+
 /* A null member with its reason. */
 static int read_unknown(const struct reader *reader, const struct path *path, const struct rl_field *field,
-                        const json_t *why, void *base)
+                        const struct reasons *reasons, void *base)
 {
     void *at = (char *)base + field->offset;
-    const json_t *value = json_object_get(why, field->name);
+    const json_t *value = json_object_get(reasons->why, field->name);
     if (value == NULL)
         return refuse(reader, RL_E_BAD_FIELD, path, "is null without a reason in \"why\"");
-    struct path reasons = {path->up, "why", 0};
-    struct path name = {&reasons, field->name, 0};
+    struct path up = {path->up, "why", 0};
+    struct path name = {&up, field->name, 0};
     const char *reason;
+    enum rl_why_code code;
     if (read_text(reader, &name, value, REASON_MAX, &reason) < 0)
         return -1;
     if (reason[0] == '\0')
         return refuse(reader, RL_E_BAD_FIELD, &name, "is empty");
+    if (read_why_code(reader, path, field, reasons, reason, &code) < 0)
+        return -1;
     switch (field->kind) {
     case RL_KIND_REAL:
-        *(struct rl_real *)at = rl_unknown(reason);
+        *(struct rl_real *)at = (struct rl_real){0, reason, code};
         break;
     case RL_KIND_COUNT:
         *(struct rl_count *)at = (struct rl_count){0, reason};
@@ -318,11 +379,19 @@ static int read_member(const struct reader *reader, const struct path *path, con
     case RL_KIND_COUNT:
         return read_int(reader, path, field, value, &((struct rl_count *)at)->value);
     case RL_KIND_TEXT:
-        return read_choice(reader, path, field, value, &((struct rl_text *)at)->value);
+        return read_choice_or_unknown(reader, path, field, value, at);
     case RL_KIND_FLAG3:
         return read_flag(reader, path, value, &((struct rl_flag3 *)at)->value);
     }
     return -1;
+}
+
+static bool has_field(const struct rl_object *object, const char *name)
+{
+    for (size_t i = 0; i < object->count; i++)
+        if (strcmp(object->fields[i].name, name) == 0)
+            return true;
+    return false;
 }
 
 /* Fails with the first member of json that the object does not have. */
@@ -331,52 +400,89 @@ static int refuse_unknown(const struct reader *reader, const struct path *path, 
 {
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)json, key, value)
-    {
-        bool known = strcmp(key, "why") == 0;
-        for (size_t i = 0; i < object->count; i++)
-            known = known || strcmp(object->fields[i].name, key) == 0;
-        if (!known)
-            return refuse(reader, RL_E_UNKNOWN_FIELD, path, "has the unknown member \"%.64s\"", key);
-    }
+    json_object_foreach((json_t *)json, key,
+                        value) if (strcmp(key, "why") != 0 && strcmp(key, "why_code") != 0 &&
+                                   !has_field(object, key)) return refuse(reader, RL_E_UNKNOWN_FIELD, path,
+                                                                          "has the unknown member \"%.64s\"", key);
     return refuse(reader, RL_E_UNKNOWN_FIELD, path, "has a member too many");
+}
+
+/* A member that the document does not have. */
+static int read_absent(const struct reader *reader, const struct path *path, const struct rl_field *field, void *base)
+{
+    if (field->kind == RL_KIND_STATE)
+        return 0;
+    if (field->since <= reader->version)
+        return refuse(reader, RL_E_BAD_FIELD, path, "is missing");
+    const struct rl_object alone = {field->name, field, 1, 0};
+    rl_object_unknown(&alone, base, rl_why_sentence(RL_WHY_NOT_RECORDED), RL_WHY_NOT_RECORDED);
+    return 0;
+}
+
+/* What may stand beside "why" and "why_code": reasons of null members alone, each of them once. */
+static int check_reasons(const struct reader *reader, const struct path *path, const struct reasons *reasons,
+                         size_t nulls)
+{
+    if (is_newer(reader))
+        return 0; /* they may be of members that this build does not know */
+    if (reasons->why != NULL && (nulls == 0 || json_object_size(reasons->why) != nulls)) {
+        struct path why = {path, "why", 0};
+        return refuse(reader, RL_E_UNKNOWN_FIELD, &why, "gives a reason for a member that is not null");
+    }
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)reasons->code, key, value) if (json_object_get(reasons->why, key) == NULL)
+    {
+        struct path code = {path, "why_code", 0};
+        return refuse(reader, RL_E_UNKNOWN_FIELD, &code, "has a code for \"%.64s\", which is not null", key);
+    }
+    return 0;
+}
+
+/* An object of reasons, or NULL where there is none. */
+static int read_reasons(const struct reader *reader, const struct path *path, const json_t *value, const char *name,
+                        const json_t **ret)
+{
+    struct path here = {path, name, 0};
+    *ret = json_object_get(value, name);
+    if (*ret != NULL && !json_is_object(*ret))
+        return wrong_type(reader, &here, "an object", *ret);
+    return 0;
 }
 
 static int read_object(const struct reader *reader, const struct path *path, const struct rl_object *object,
                        const json_t *value, void *base)
 {
+    struct reasons reasons;
     if (!json_is_object(value))
         return value == NULL ? refuse(reader, RL_E_BAD_FIELD, path, "is missing")
                              : wrong_type(reader, path, object->title, value);
-    const json_t *why = json_object_get(value, "why");
-    struct path reasons = {path, "why", 0};
-    if (why != NULL && !json_is_object(why))
-        return wrong_type(reader, &reasons, "an object", why);
-    size_t members = why != NULL, nulls = 0;
+    if (read_reasons(reader, path, value, "why", &reasons.why) < 0 ||
+        read_reasons(reader, path, value, "why_code", &reasons.code) < 0)
+        return -1;
+    size_t members = (reasons.why != NULL) + (reasons.code != NULL), nulls = 0;
     for (size_t i = 0; i < object->count; i++) {
         const struct rl_field *field = &object->fields[i];
         struct path here = {path, field->name, 0};
         const json_t *member = json_object_get(value, field->name);
-        int rc;
-        if (member == NULL && field->kind == RL_KIND_STATE)
-            continue;
-        if (member == NULL)
-            return refuse(reader, RL_E_BAD_FIELD, &here, "is missing");
-        members++;
-        if (json_is_null(member) && may_be_null(field->kind)) {
-            nulls++;
-            rc = read_unknown(reader, &here, field, why, base);
-        } else {
-            rc = read_member(reader, &here, field, member, base);
-        }
-        if (rc < 0)
+        bool null = json_is_null(member) && may_be_null(field->kind);
+        members += member != NULL;
+        nulls += null;
+        if ((member == NULL ? read_absent(reader, &here, field, base)
+             : null         ? read_unknown(reader, &here, field, &reasons, base)
+                            : read_member(reader, &here, field, member, base)) < 0)
             return -1;
     }
-    if (members != json_object_size(value))
+    if (members != json_object_size(value) && !is_newer(reader))
         return refuse_unknown(reader, path, object, value);
-    if (why != NULL && (nulls == 0 || json_object_size(why) != nulls))
-        return refuse(reader, RL_E_UNKNOWN_FIELD, &reasons, "gives a reason for a member that is not null");
-    return 0;
+    return check_reasons(reader, path, &reasons, nulls);
+}
+
+int rl_object_from_json(const struct rl_object *object, const json_t *json, int64_t version, struct rl_arena *arena,
+                        void *base, struct rl_err *err)
+{
+    struct reader reader = {arena, err, version};
+    return read_object(&reader, NULL, object, json, base);
 }
 
 /* Limits that a measured run has where an import's are wider. */
@@ -443,46 +549,53 @@ static int check_run(const struct reader *reader, const json_t *document, const 
     return 0;
 }
 
+/* What a document says of its version; 1 where it says nothing. Its type and range are read with the other members. */
+static int64_t version_of(const json_t *document)
+{
+    const json_t *version = json_object_get(document, "record_version");
+    return json_is_integer(version) && json_integer_value(version) >= 1 ? json_integer_value(version) : 1;
+}
+
 int rl_run_from_json(const json_t *document, struct rl_run **ret_run, struct rl_err *err)
 {
     struct rl_run *run = rl_run_new();
     if (run == NULL)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "a run does not fit in memory");
-    struct reader reader = {run->arena, err};
+    struct reader reader = {run->arena, err, version_of(document)};
     if (read_object(&reader, NULL, &rl_object_run, document, run) < 0 || check_run(&reader, document, run) < 0) {
         rl_run_free(run);
         return -1;
     }
+    run->record_version = RL_RECORD_VERSION;
     *ret_run = run;
     return 0;
 }
 
-int rl_device_from_json(const json_t *object, struct rl_arena *arena, struct rl_device *ret, struct rl_err *err)
+int rl_device_from_json(const json_t *object, int64_t version, struct rl_arena *arena, struct rl_device *ret,
+                        struct rl_err *err)
 {
     struct rl_device device = {0};
-    struct reader reader = {arena, err};
-    if (read_object(&reader, NULL, &rl_object_device, object, &device) < 0)
+    if (rl_object_from_json(&rl_object_device, object, version, arena, &device, err) < 0)
         return -1;
     *ret = device;
     return 0;
 }
 
-int rl_environment_from_json(const json_t *object, struct rl_arena *arena, struct rl_environment *ret,
+int rl_environment_from_json(const json_t *object, int64_t version, struct rl_arena *arena, struct rl_environment *ret,
                              struct rl_err *err)
 {
     struct rl_environment environment = {0};
-    struct reader reader = {arena, err};
-    if (read_object(&reader, NULL, &rl_object_environment, object, &environment) < 0)
+    if (rl_object_from_json(&rl_object_environment, object, version, arena, &environment, err) < 0)
         return -1;
     *ret = environment;
     return 0;
 }
 
-int rl_telemetry_from_json(const json_t *object, struct rl_arena *arena, struct rl_telemetry *ret, struct rl_err *err)
+int rl_telemetry_from_json(const json_t *object, int64_t version, struct rl_arena *arena, struct rl_telemetry *ret,
+                           struct rl_err *err)
 {
     struct rl_telemetry telemetry = {0};
-    struct reader reader = {arena, err};
-    if (read_object(&reader, NULL, &rl_object_telemetry, object, &telemetry) < 0)
+    if (rl_object_from_json(&rl_object_telemetry, object, version, arena, &telemetry, err) < 0)
         return -1;
     *ret = telemetry;
     return 0;

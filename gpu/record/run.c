@@ -19,6 +19,7 @@ struct rl_run *rl_run_new(void)
         free(run);
         return NULL;
     }
+    run->record_version = RL_RECORD_VERSION;
     return run;
 }
 
@@ -28,6 +29,32 @@ void rl_run_free(struct rl_run *run)
         return;
     rl_arena_free(run->arena);
     free(run);
+}
+
+static const struct {
+    const char *id, *sentence;
+} whys[RL_WHY_COUNT] = {
+#define RL_WHY_CODE(name, id, sentence) [RL_WHY_##name] = {id, sentence},
+#include "gpu/record/why.def"
+#undef RL_WHY_CODE
+};
+
+const char *rl_why_sentence(enum rl_why_code code)
+{
+    return whys[code].sentence;
+}
+
+const char *rl_why_id(enum rl_why_code code)
+{
+    return whys[code].id;
+}
+
+enum rl_why_code rl_why_from_id(const char *id)
+{
+    for (enum rl_why_code code = RL_WHY_NONE + 1; code < RL_WHY_COUNT; code++)
+        if (strcmp(whys[code].id, id) == 0)
+            return code;
+    return RL_WHY_NONE;
 }
 
 bool rl_strings_has(const struct rl_strings *list, const char *word)

@@ -20,10 +20,23 @@
 
 /* Goes up when a change of method makes numbers incomparable with older ones. */
 #define RL_METHOD_VERSION 1
+/* Goes up when a document gains a member: the version of a run's document, of the device, environment and telemetry in
+ * a recording, and of what fields.c calls `since`. A document without one is of version 1. 2  record_version itself;
+ * why_code */
+#define RL_RECORD_VERSION 2
+
+enum rl_why_code { /* why.def */
+                   RL_WHY_NONE,
+#define RL_WHY_CODE(name, id, sentence) RL_WHY_##name,
+#include "gpu/record/why.def"
+#undef RL_WHY_CODE
+                   RL_WHY_COUNT
+};
 
 struct rl_real {
-    double value;    /* finite; meaningful only when why is NULL */
-    const char *why; /* NULL: known; else one sentence that says why not */
+    double value;          /* finite; meaningful only when why is NULL */
+    const char *why;       /* NULL: known; else one sentence that says why not */
+    enum rl_why_code code; /* which of the reasons that rules act on it is, or RL_WHY_NONE */
 };
 struct rl_count {
     int64_t value;
@@ -40,11 +53,18 @@ struct rl_flag3 { /* a truth value that may be unknown */
 
 static inline struct rl_real rl_known(double value)
 {
-    return (struct rl_real){value, NULL};
+    return (struct rl_real){value, NULL, RL_WHY_NONE};
 }
 static inline struct rl_real rl_unknown(const char *why)
 {
-    return (struct rl_real){0, why};
+    return (struct rl_real){0, why, RL_WHY_NONE};
+}
+const char *rl_why_sentence(enum rl_why_code code); /* of why.def; NULL for RL_WHY_NONE */
+const char *rl_why_id(enum rl_why_code code);       /* "below_spread" */
+enum rl_why_code rl_why_from_id(const char *id);    /* RL_WHY_NONE: no such id */
+static inline struct rl_real rl_unknown_by(enum rl_why_code code)
+{
+    return (struct rl_real){0, rl_why_sentence(code), code};
 }
 static inline bool rl_is_known(struct rl_real real)
 {
@@ -329,8 +349,9 @@ struct rl_power {
 
 struct rl_run {
     struct rl_arena *arena;
-    const char *suite; /* "verify"; "import": rows that are not of the catalogue */
-    const char *sizes; /* "course", "scaled"; "other": an import that does not say, or whose sizes are its own */
+    int64_t record_version; /* RL_RECORD_VERSION: what is in memory has all members, those of older documents unknown */
+    const char *suite;      /* "verify"; "import": rows that are not of the catalogue */
+    const char *sizes;      /* "course", "scaled"; "other": an import that does not say, or whose sizes are its own */
     enum rl_source source;
     enum rl_outcome outcome;
     struct rl_strings outcome_reasons;

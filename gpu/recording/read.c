@@ -47,6 +47,7 @@ static int check_own_header(struct reading *r, const json_t *header, struct rl_e
     const char *at = members_string(&m, "recorded_at");
     members_string(&m, "build");
     int64_t method = members_integer(&m, "method_version", 1, INT32_MAX);
+    int64_t version = members_has(&m, "record_version") ? members_integer(&m, "record_version", 1, INT32_MAX) : 1;
     const json_t *device_json = members_take(&m, "device"), *environment_json = members_take(&m, "environment");
     if (at && rl_time_parse(at, &r->recording->recorded_at_ms) != 0)
         members_fail(&m, "recorded_at", "not an RFC 3339 time");
@@ -58,9 +59,17 @@ static int check_own_header(struct reading *r, const json_t *header, struct rl_e
                 RL_METHOD_VERSION);
         goto out;
     }
-    rc = rl_device_from_json(device_json, arena, &device, err);
+    if (version > RL_RECORD_VERSION) {
+        rl_fail(err, RL_E_REPLAY_FORMAT, "record_version",
+                "the recording was made by a newer build (record version %lld), of which this one reads no more than "
+                "version %d: replay it with that build",
+                (long long)version, RL_RECORD_VERSION);
+        goto out;
+    }
+    r->recording->record_version = version;
+    rc = rl_device_from_json(device_json, version, arena, &device, err);
     if (rc == 0)
-        rc = rl_environment_from_json(environment_json, arena, &environment, err);
+        rc = rl_environment_from_json(environment_json, version, arena, &environment, err);
     if (rc != 0 && err && err->code != RL_E_NO_MEMORY)
         err->code = RL_E_REPLAY_FORMAT;
 out:

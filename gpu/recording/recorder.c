@@ -68,6 +68,7 @@ static int put_header(struct recorder *r, const struct rl_device *device, const 
     bad |= json_object_set_new(header, "recorded_at", json_string(now));
     bad |= json_object_set_new(header, "build", json_string(RL_BUILD_ID));
     bad |= json_object_set_new(header, "method_version", json_integer(RL_METHOD_VERSION));
+    bad |= json_object_set_new(header, "record_version", json_integer(RL_RECORD_VERSION));
     bad |= json_object_set_new(header, "device", rl_device_to_json(device));
     bad |= json_object_set_new(header, "environment", rl_environment_to_json(environment));
     return bad;

@@ -63,6 +63,7 @@ struct recording {
     json_t *entries; /* object: key text → entry */
     json_t *faults;  /* array, in the order in which they are tried: an overlay's before its base's */
     int64_t recorded_at_ms;
+    int64_t record_version; /* run.h: of the header's device and environment, and of the entries' members */
 };
 
 /* An empty recording, or NULL when memory ran out. */

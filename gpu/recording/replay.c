@@ -47,8 +47,10 @@ static int identify(struct gpu_backend *b, struct rl_arena *arena, struct rl_dev
     r->driver_calls = 0;
     b->shared_why = sharing(r, "opened");
     if (faults_strike(r->faults, &moment, &hits, err) != 0 ||
-        rl_device_from_json(json_object_get(r->recording->header, "device"), arena, &device, err) != 0 ||
-        rl_environment_from_json(json_object_get(r->recording->header, "environment"), arena, &environment, err) != 0)
+        rl_device_from_json(json_object_get(r->recording->header, "device"), r->recording->record_version, arena,
+                            &device, err) != 0 ||
+        rl_environment_from_json(json_object_get(r->recording->header, "environment"), r->recording->record_version,
+                                 arena, &environment, err) != 0)
         return -1;
     *ret_device = device;
     *ret_environment = environment;

@@ -175,7 +175,8 @@ static int check_device(const json_t *value, struct rl_err *err)
 {
     struct rl_device device;
     struct rl_arena *arena = rl_arena_new(DECODE_BYTES_MAX);
-    int rc = arena != NULL ? rl_device_from_json(value, arena, &device, err) : want(err, "small enough for memory");
+    int rc = arena != NULL ? rl_device_from_json(value, RL_RECORD_VERSION, arena, &device, err)
+                           : want(err, "small enough for memory");
     rl_arena_free(arena);
     return rc;
 }
@@ -184,7 +185,7 @@ static int check_environment(const json_t *value, struct rl_err *err)
 {
     struct rl_environment environment;
     struct rl_arena *arena = rl_arena_new(DECODE_BYTES_MAX);
-    int rc = arena != NULL ? rl_environment_from_json(value, arena, &environment, err)
+    int rc = arena != NULL ? rl_environment_from_json(value, RL_RECORD_VERSION, arena, &environment, err)
                            : want(err, "small enough for memory");
     rl_arena_free(arena);
     return rc;
@@ -194,8 +195,8 @@ static int check_telemetry(const json_t *value, struct rl_err *err)
 {
     struct rl_telemetry telemetry;
     struct rl_arena *arena = rl_arena_new(DECODE_BYTES_MAX);
-    int rc =
-        arena != NULL ? rl_telemetry_from_json(value, arena, &telemetry, err) : want(err, "small enough for memory");
+    int rc = arena != NULL ? rl_telemetry_from_json(value, RL_RECORD_VERSION, arena, &telemetry, err)
+                           : want(err, "small enough for memory");
     rl_arena_free(arena);
     return rc;
 }

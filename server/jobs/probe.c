@@ -55,8 +55,10 @@ static int take_device(struct probe *probe, const json_t *body, struct rl_err *e
         return rl_fail(err, RL_E_MEASURE_PROTOCOL, NULL, "A probe told of more than %u devices.", LIMIT_DEVICES);
     struct found *found = &probe->found[probe->count];
     struct rl_err why = {0};
-    if (rl_device_from_json(json_object_get(body, "device"), probe->arena, &found->device, &why) != 0 ||
-        rl_environment_from_json(json_object_get(body, "environment"), probe->arena, &found->environment, &why) != 0)
+    if (rl_device_from_json(json_object_get(body, "device"), RL_RECORD_VERSION, probe->arena, &found->device, &why) !=
+            0 ||
+        rl_environment_from_json(json_object_get(body, "environment"), RL_RECORD_VERSION, probe->arena,
+                                 &found->environment, &why) != 0)
         return rl_fail(err, RL_E_MEASURE_PROTOCOL, why.field, "A device line is not valid: %s", why.message);
     size_t len = found->device.id != NULL ? strlen(found->device.id) : 0;
     if (len == 0 || len >= JOB_SPEC_DEVICE_BYTES)

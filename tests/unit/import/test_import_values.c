@@ -118,7 +118,7 @@ static void constants_have_a_roof(void **state)
     struct import_result result;
     const struct rl_row *row = &must_import(&given, &result)->rows[0];
     const struct rl_row_state *cold = &row->state[RL_COLD];
-    assert_string_equal(row->flop_by_precision.fp16.why, RL_WHY_HALF_CONSTANTS);
+    assert_int_equal(row->flop_by_precision.fp16.code, RL_WHY_HALF_CONSTANTS);
     assert_false(rl_is_known(cold->flop_per_s));
     assert_near(cold->percent_of_roof.value, 80, 1e-9);
     assert_string_equal(cold->bound.value, "memory");

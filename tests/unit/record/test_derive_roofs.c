@@ -225,8 +225,8 @@ static void constants_alone(void **state)
     /* 16 MB in 20 us: 0.8 TB/s of 1. At most 64 flop a thread: 16 flop in 4 bytes are above the ridge of 10. */
     sample_state(row, RL_WARM, 20e-6, 12e6, 4e6);
     row->flop = (struct rl_count){0, "not given"};
-    row->flop_by_precision =
-        (struct rl_flop_by_precision){true, rl_known(0), rl_known(0), rl_unknown(RL_WHY_HALF_CONSTANTS), rl_known(0)};
+    row->flop_by_precision = (struct rl_flop_by_precision){true, rl_known(0), rl_known(0),
+                                                           rl_unknown_by(RL_WHY_HALF_CONSTANTS), rl_known(0)};
     row->launch.dims_why = NULL;
     memcpy(row->launch.grid, (int64_t[3]){2000, 1, 1}, sizeof row->launch.grid);
     memcpy(row->launch.block, (int64_t[3]){500, 2, 1},
