@@ -52,11 +52,15 @@ struct rl_field {
     bool (*allowed)(const char *text);
     const char *absent;
     const struct rl_object *object;
+    const char *help;    /* what it is, for the API's description; NULL: its name says it */
+    const char *pattern; /* the same: a regular expression that its text matches; the writer keeps to it */
 };
 struct rl_object {
     const char *title; /* "a run", for messages */
     const struct rl_field *fields;
     size_t count, size;
+    const char *schema; /* name of its schema in the API's description; NULL: described where it is used */
+    const char *help;
 };
 
 /* A struct as JSON by its table; NULL when memory ran out. */
@@ -67,10 +71,13 @@ json_t *rl_object_to_json(const struct rl_object *object, const void *base);
  * be null. */
 int rl_object_from_json(const struct rl_object *object, const json_t *json, int64_t version, struct rl_arena *arena,
                         void *base, struct rl_err *err);
+/* Whether the members of a run that was read from document fit each other: RL_E_BAD_FIELD names the one that does not.
+ */
+int rl_run_check(const struct rl_run *run, const json_t *document, struct rl_err *err);
 /* Sets every nullable member of an object and of the objects inside it; lists and plain members stay. */
 void rl_object_unknown(const struct rl_object *object, void *base, const char *why, enum rl_why_code code);
 
 extern const struct rl_object rl_object_run, rl_object_device, rl_object_environment, rl_object_telemetry,
-    rl_object_row, rl_object_ceiling, rl_object_counters;
+    rl_object_row, rl_object_times, rl_object_ceiling, rl_object_counters;
 
 #endif

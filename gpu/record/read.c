@@ -414,7 +414,7 @@ static int read_absent(const struct reader *reader, const struct path *path, con
         return 0;
     if (field->since <= reader->version)
         return refuse(reader, RL_E_BAD_FIELD, path, "is missing");
-    const struct rl_object alone = {field->name, field, 1, 0};
+    const struct rl_object alone = {.title = field->name, .fields = field, .count = 1};
     rl_object_unknown(&alone, base, rl_why_sentence(RL_WHY_NOT_RECORDED), RL_WHY_NOT_RECORDED);
     return 0;
 }
@@ -485,70 +485,6 @@ int rl_object_from_json(const struct rl_object *object, const json_t *json, int6
     return read_object(&reader, NULL, object, json, base);
 }
 
-/* Limits that a measured run has where an import's are wider. */
-#define MEASURED_ROWS_MAX 16u
-#define MEASURED_NAME_MAX 512u
-
-/* What only an import may have. */
-static int check_not_imported(const struct reader *reader, const struct rl_run *run)
-{
-    if (run->import.present)
-        return rl_fail(reader->err, RL_E_BAD_FIELD, "import", "import is there in a run that is not imported");
-    if (run->power.present)
-        return rl_fail(reader->err, RL_E_BAD_FIELD, "power", "power is there in a run that is not imported");
-    if (strcmp(run->sizes, "other") == 0)
-        return rl_fail(reader->err, RL_E_BAD_FIELD, "sizes", "sizes is \"other\" in a run that is not imported");
-    if (strcmp(run->suite, "import") == 0)
-        return rl_fail(reader->err, RL_E_BAD_FIELD, "suite", "suite is \"import\" in a run that is not imported");
-    if (run->row_count > MEASURED_ROWS_MAX)
-        return rl_fail(reader->err, RL_E_BAD_FIELD, "kernels", "kernels has %zu items where %u are allowed",
-                       run->row_count, MEASURED_ROWS_MAX);
-    for (size_t i = 0; i < run->row_count; i++) {
-        const struct rl_row *row = &run->rows[i];
-        const char *long_name = strlen(row->kernel) > MEASURED_NAME_MAX  ? "kernel"
-                                : strlen(row->title) > MEASURED_NAME_MAX ? "title"
-                                                                         : NULL;
-        if (long_name != NULL) {
-            char where[64];
-            snprintf(where, sizeof where, "kernels[%zu].%s", i, long_name);
-            return rl_fail(reader->err, RL_E_BAD_FIELD, where, "%s has more than %u bytes", where, MEASURED_NAME_MAX);
-        }
-        if (row->import.present || row->state[RL_MIXED].present || row->state[RL_WARM].profiled.present ||
-            row->state[RL_COLD].profiled.present)
-            return rl_fail(reader->err, RL_E_BAD_FIELD, "kernels",
-                           "kernels has \"%.64s\" with members of an import in a run that is not imported",
-                           row->kernel);
-        if (row->launch.dims_why != NULL || row->launch.shared_why != NULL)
-            return rl_fail(reader->err, RL_E_BAD_FIELD, "kernels",
-                           "kernels has \"%.64s\" with an unknown launch in a run that is not imported", row->kernel);
-    }
-    return 0;
-}
-
-/* What one field cannot say alone. */
-static int check_run(const struct reader *reader, const json_t *document, const struct rl_run *run)
-{
-    if (strcmp(json_string_value(json_object_get(document, "date")),
-               json_string_value(json_object_get(document, "finished_at"))) != 0)
-        return rl_fail(reader->err, RL_E_BAD_FIELD, "date", "date has to be the same time as finished_at");
-    if (run->source == RL_REPLAYED && run->recorded_at_ms == 0)
-        return rl_fail(reader->err, RL_E_BAD_FIELD, "recorded_at", "recorded_at is null in a replayed run");
-    if (run->source == RL_MEASURED && run->recorded_at_ms != 0)
-        return rl_fail(reader->err, RL_E_BAD_FIELD, "recorded_at", "recorded_at is set in a measured run");
-    for (size_t i = 0; i < run->row_count; i++)
-        if (rl_run_row(run, run->rows[i].kernel) != &run->rows[i])
-            return rl_fail(reader->err, RL_E_BAD_FIELD, "kernels", "kernels has \"%.64s\" twice", run->rows[i].kernel);
-    if (run->source != RL_IMPORTED && check_not_imported(reader, run) < 0)
-        return -1;
-    for (size_t i = 0; i < run->ceiling_count; i++) {
-        const struct rl_ceiling *ceiling = &run->ceilings[i];
-        if (rl_run_ceiling(run, ceiling->name, ceiling->state) != ceiling)
-            return rl_fail(reader->err, RL_E_BAD_FIELD, "ceilings", "ceilings has \"%.64s\" twice in one state",
-                           ceiling->name);
-    }
-    return 0;
-}
-
 /* What a document says of its version; 1 where it says nothing. Its type and range are read with the other members. */
 static int64_t version_of(const json_t *document)
 {
@@ -562,7 +498,7 @@ int rl_run_from_json(const json_t *document, struct rl_run **ret_run, struct rl_
     if (run == NULL)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "a run does not fit in memory");
     struct reader reader = {run->arena, err, version_of(document)};
-    if (read_object(&reader, NULL, &rl_object_run, document, run) < 0 || check_run(&reader, document, run) < 0) {
+    if (read_object(&reader, NULL, &rl_object_run, document, run) < 0 || rl_run_check(run, document, err) < 0) {
         rl_run_free(run);
         return -1;
     }

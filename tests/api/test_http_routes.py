@@ -23,7 +23,7 @@ class Routes(unittest.TestCase):
             cls.jobs.append(job["id"])
             if job["run"]:
                 cls.runs.append(job["run"])
-        cls.document = json.loads((ROOT / "server/routes/openapi.json").read_text())
+        cls.document = cls.daemon.get("/api/v1/openapi.json").json
 
     @classmethod
     def tearDownClass(cls):
@@ -253,8 +253,9 @@ class Routes(unittest.TestCase):
             for part in reference.lstrip("#/").split("/"):
                 node = node[part]
         for name, schema in self.document["components"]["schemas"].items():
+            # requests are closed; answers may gain members
             if schema.get("type") == "object":
-                self.assertIs(schema["additionalProperties"], False, name)
+                self.assertEqual(schema.get("additionalProperties") is False, name.endswith("Request") or name == "ImportForm", name)
 
     def test_parameters_are_those_of_the_document(self):
         """Of every GET, both ways: what it takes stands there, and what stands there is taken."""

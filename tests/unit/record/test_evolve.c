@@ -37,10 +37,12 @@ struct thing {
 static const char *const colours[] = {"red", "blue", NULL};
 static const struct rl_field inner_fields[] = {
     {.name = "depth", .kind = RL_KIND_REAL, .max = 10, .offset = offsetof(struct inner, depth)}};
-static const struct rl_object inner_object = {"an inner one", inner_fields, 1, sizeof(struct inner)};
+static const struct rl_object inner_object = {
+    .title = "an inner one", .fields = inner_fields, .count = 1, .size = sizeof(struct inner)};
 static const struct rl_field late_fields[] = {
     {.name = "level", .kind = RL_KIND_COUNT, .int_max = 10, .offset = offsetof(struct late, level)}};
-static const struct rl_object late_object = {"a late one", late_fields, 1, sizeof(struct late)};
+static const struct rl_object late_object = {
+    .title = "a late one", .fields = late_fields, .count = 1, .size = sizeof(struct late)};
 static const struct rl_field thing_fields[] = {
     {.name = "name", .kind = RL_KIND_STRING, .max_count = 32, .offset = offsetof(struct thing, name)},
     {.name = "width", .kind = RL_KIND_REAL, .max = 10, .offset = offsetof(struct thing, width)},
@@ -58,8 +60,10 @@ static const struct rl_field thing_fields[] = {
      .since = 2},
     {.name = "late", .kind = RL_KIND_STATE, .object = &late_object, .offset = offsetof(struct thing, late), .since = 2},
 };
-static const struct rl_object thing_object = {"a thing", thing_fields, sizeof thing_fields / sizeof thing_fields[0],
-                                              sizeof(struct thing)};
+static const struct rl_object thing_object = {.title = "a thing",
+                                              .fields = thing_fields,
+                                              .count = sizeof thing_fields / sizeof thing_fields[0],
+                                              .size = sizeof(struct thing)};
 
 static int read_thing(const char *text, int64_t version, struct rl_arena *arena, struct thing *ret, struct rl_err *err)
 {
