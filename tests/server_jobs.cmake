@@ -19,9 +19,9 @@ target_link_options(test_supervise PRIVATE -Wl,--wrap=execve)
 
 foreach(name IN ITEMS test_jobs test_jobs_life)
   rl_unit_test(${name} rl_jobs)
-  add_dependencies(${name} roofline-measure fake_measure test_recordings)
+  add_dependencies(${name} roofline-measure faulty_measure fake_measure test_recordings)
   target_compile_definitions(${name} PRIVATE ROOFLINE_MEASURE="$<TARGET_FILE:roofline-measure>" DATA="${RL_TEST_DATA}"
-    FAKE_MEASURE="$<TARGET_FILE:fake_measure>")
+    FAULTY_MEASURE="$<TARGET_FILE:faulty_measure>" FAKE_MEASURE="$<TARGET_FILE:fake_measure>")
 endforeach()
 
 target_link_options(test_jobs PRIVATE -Wl,--wrap=store_job_count)

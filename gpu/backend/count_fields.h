@@ -1,5 +1,5 @@
-/* The raw counts of a range and of one launch by name: the names that they have in recordings, faults and the
- * protocol's counter lines, in the order of the structs. */
+/* The raw counts of a range and of one launch by name: the names that they have in recordings and the protocol's
+ * counter lines, in the order of the structs. */
 #ifndef GPU_BACKEND_COUNT_FIELDS_H
 #define GPU_BACKEND_COUNT_FIELDS_H
 

@@ -95,12 +95,6 @@ int import_recording(struct import *import, const struct import_file *file)
                        "sizes is \"other\"; a recording has course and scaled ones");
     if (recording_parse(file->data, file->len, &recording, import->err) != 0)
         return in_file(import, file);
-    /* faults make a process hang or die: they are for tests, and nothing that an upload may bring */
-    if (json_array_size(recording->faults) > 0) {
-        recording_free(recording);
-        return rl_fail(import->err, RL_E_IMPORT_FORMAT, "recording",
-                       "%s has faults, which only a test's recording may have", file->name);
-    }
     int64_t recorded_at_ms = recording->recorded_at_ms;
     if (replay(import, recording, sizes, &taking, &run) != 0)
         return in_file(import, file);

@@ -20,7 +20,6 @@
 #include "gpu/base/time.h"
 #include "gpu/measure/measure.h"
 #include "gpu/record/json.h"
-#include "gpu/recording/replay.h"
 #include "gpu/wire/wire.h"
 
 #define REQUEST_MS 30000 /* absolute, from the hello line on */
@@ -34,8 +33,6 @@ struct server {
     size_t total;         /* bytes written */
     pthread_mutex_t lock; /* of the descriptor's lines: the main thread writes, the watchdog may write one last */
     struct gpu_backend *backend;
-    char phase[32];
-    enum rl_sizes sizes;
     bool unsendable;      /* a line could not be made: the run ends with an error */
     atomic_bool finished; /* the last line was written or is being written; then exit_status counts */
     atomic_int exit_status;
@@ -52,53 +49,9 @@ static void write_bytes(struct server *s, const char *data, size_t len)
     _exit(rl_code_exit(RL_E_CANCELLED));
 }
 
-/* Breaks the protocol as a recording's fault says; true when the line itself is not to be written. */
-static bool break_line(struct server *s, const char *how, const struct rl_buf *line)
-{
-    if (strcmp(how, "half") == 0) {
-        write_bytes(s, line->data, line->len / 2);
-        return true;
-    }
-    if (strcmp(how, "garbage") == 0) {
-        static const char bytes[] = "\x01\xff{\"t\":\"progress\",]\n";
-        write_bytes(s, bytes, sizeof bytes - 1);
-    }
-    if (strcmp(how, "oversize") == 0) {
-        char *text = malloc(PROTOCOL_LINE_MAX + 2);
-        if (text) {
-            memset(text, 'x', PROTOCOL_LINE_MAX + 1);
-            text[PROTOCOL_LINE_MAX + 1] = '\n';
-            write_bytes(s, text, PROTOCOL_LINE_MAX + 2);
-            free(text);
-        }
-    }
-    if (strcmp(how, "twice") == 0)
-        write_bytes(s, line->data, line->len);
-    return strcmp(how, "drop") == 0;
-}
-
-/* Under the lock. unit may be NULL. */
-static void write_line(struct server *s, enum wire_kind kind, const char *unit, const struct rl_buf *line)
-{
-    struct faults *faults = gpu_replay_faults(s->backend);
-    struct fault_moment moment = FAULT_MOMENT(RECORDING_LINE, s->sizes);
-    struct fault_hits hits = {.count = 0};
-    struct rl_err ignored;
-    moment.line = wire_kind_name(kind);
-    moment.phase = s->phase;
-    moment.unit = unit;
-    if (faults)
-        faults_match(faults, &moment, &hits);
-    const char *how = fault_write(&hits);
-    if (!how || !break_line(s, how, line))
-        write_bytes(s, line->data, line->len);
-    s->total += line->len;
-    (void)faults_act(&hits, &ignored); /* an error has no meaning at a line */
-}
-
 /* Makes and writes a line; body is stolen. A line that cannot be made or sent within the limits fails the run later on,
  * with an error that says so. */
-static int send_line(struct server *s, enum wire_kind kind, const char *unit, json_t *body)
+static int send_line(struct server *s, enum wire_kind kind, json_t *body)
 {
     struct rl_buf line;
     int rc = -1;
@@ -109,7 +62,8 @@ static int send_line(struct server *s, enum wire_kind kind, const char *unit, js
     struct wire_writer before = s->writer;
     if (wire_write(&s->writer, kind, body, &line) == 0) {
         if (s->total + line.len <= most) {
-            write_line(s, kind, unit, &line);
+            write_bytes(s, line.data, line.len);
+            s->total += line.len;
             rc = 0;
         } else {
             s->writer = before;
@@ -154,7 +108,7 @@ static json_t *error_json(const struct rl_err *err)
 
 static void on_device(void *arg, const struct rl_device *device, const struct rl_environment *environment)
 {
-    send_line(arg, WIRE_DEVICE, NULL,
+    send_line(arg, WIRE_DEVICE,
               json_pack("{s:o, s:o, s:n, s:{s:s}}", "device", rl_device_to_json(device), "environment",
                         rl_environment_to_json(environment), "counters", "why", "counters",
                         "a run finds out when it counts; ask with a probe"));
@@ -162,9 +116,7 @@ static void on_device(void *arg, const struct rl_device *device, const struct rl
 
 static void on_progress(void *arg, const char *phase, const char *what, unsigned done, unsigned total)
 {
-    struct server *s = arg;
-    snprintf(s->phase, sizeof s->phase, "%s", phase);
-    send_line(s, WIRE_PROGRESS, NULL,
+    send_line(arg, WIRE_PROGRESS,
               json_pack("{s:s, s:o, s:I, s:I}", "phase", phase, "what", text_json(what ? what : "", PROTOCOL_WORD_MAX),
                         "done", (json_int_t)done, "total", (json_int_t)total));
 }
@@ -175,7 +127,7 @@ static void on_samples(void *arg, const char *unit, enum rl_state state, int64_t
     json_t *times = json_array();
     for (size_t i = 0; i < count; i++)
         json_array_append_new(times, json_real(times_s[i]));
-    send_line(arg, WIRE_SAMPLE, unit,
+    send_line(arg, WIRE_SAMPLE,
               json_pack("{s:s, s:s, s:I, s:o}", "unit", unit, "state", rl_state_name(state), "launches",
                         (json_int_t)launches, "times_s", times));
 }
@@ -214,24 +166,24 @@ static void on_counts(void *arg, const char *unit, enum rl_state state, const st
         json_decref(body.why);
         body.why = json_null();
     }
-    send_line(arg, WIRE_COUNTER, unit,
+    send_line(arg, WIRE_COUNTER,
               json_pack("{s:s, s:s, s:o, s:o}", "unit", unit, "state", rl_state_name(state), "values", body.values,
                         "why", body.why));
 }
 
 static void on_telemetry(void *arg, const struct rl_telemetry *telemetry)
 {
-    send_line(arg, WIRE_TELEMETRY, NULL, json_pack("{s:o}", "telemetry", rl_telemetry_to_json(telemetry)));
+    send_line(arg, WIRE_TELEMETRY, json_pack("{s:o}", "telemetry", rl_telemetry_to_json(telemetry)));
 }
 
 static void on_log(void *arg, const char *line)
 {
-    send_line(arg, WIRE_LOG, NULL, json_pack("{s:o}", "text", text_json(line, PROTOCOL_LOG_MAX)));
+    send_line(arg, WIRE_LOG, json_pack("{s:o}", "text", text_json(line, PROTOCOL_LOG_MAX)));
 }
 
 static void on_warning(void *arg, enum rl_code code, const char *message)
 {
-    send_line(arg, WIRE_WARNING, NULL,
+    send_line(arg, WIRE_WARNING,
               json_pack("{s:s, s:o}", "code", rl_code_id(code), "message", text_json(message, PROTOCOL_MESSAGE_MAX)));
 }
 
@@ -355,7 +307,7 @@ static int read_request(struct server *s, struct wire_request *ret, struct rl_er
 static int send_device(void *arg, const json_t *device, struct rl_err *err)
 {
     struct server *s = arg;
-    if (send_line(s, WIRE_DEVICE, NULL, json_copy((json_t *)device)) != 0)
+    if (send_line(s, WIRE_DEVICE, json_copy((json_t *)device)) != 0)
         return rl_fail(err, RL_E_INTERNAL, NULL, "a device's line could not be written within the protocol's limits");
     return 0;
 }
@@ -378,8 +330,6 @@ static int serve_run(struct server *s, const struct wire_request *asked, struct 
     request.state[RL_COLD] = asked->cold;
     memcpy(request.kernel, asked->kernel, sizeof request.kernel);
     options.device = asked->device[0] ? asked->device : NULL;
-    s->sizes = request.sizes;
-    snprintf(s->phase, sizeof s->phase, "start");
     if (measure_open(&options, &s->backend, err) != 0)
         return -1;
     s->backend->sizes = request.sizes;
@@ -396,14 +346,14 @@ static int conclude(struct server *s, int failed, const struct rl_run *run, stru
     if (!failed) {
         json_t *document = run ? rl_run_to_json(run) : json_null();
         atomic_store(&s->finished, true);
-        if (send_line(s, WIRE_RESULT, NULL, json_pack("{s:o}", "run", document)) == 0)
+        if (send_line(s, WIRE_RESULT, json_pack("{s:o}", "run", document)) == 0)
             return 0;
         failed =
             rl_fail(err, RL_E_INTERNAL, NULL, "the run's document could not be written within the protocol's limits");
         atomic_store(&s->exit_status, rl_code_exit(err->code));
     }
     atomic_store(&s->finished, true);
-    send_line(s, WIRE_ERROR, NULL, error_json(err));
+    send_line(s, WIRE_ERROR, error_json(err));
     return atomic_load(&s->exit_status);
 }
 
@@ -412,7 +362,7 @@ static int serve(struct server *s, struct rl_err *err)
     struct wire_request request;
     struct rl_run *run = NULL;
     const char *backend = s->options->replay ? "replay" : MEASURE_BACKEND;
-    send_line(s, WIRE_HELLO, NULL,
+    send_line(s, WIRE_HELLO,
               json_pack("{s:i, s:s, s:s, s:I}", "protocol", PROTOCOL_VERSION, "build", RL_BUILD_ID, "backend", backend,
                         "pid", (json_int_t)getpid()));
     int failed = read_request(s, &request, err);

@@ -35,6 +35,8 @@ int members_end(struct members *m); /* 0 or -1 */
  * from entry. */
 int recording_key_read(const json_t *entry, struct recording_key *ret, struct rl_err *err);
 void recording_key_text(const struct recording_key *key, char text[512]);
+/* Checks a failure's members beside its key. */
+int recording_failure_check(const json_t *entry, struct rl_err *err);
 /* Checks body against op with the decoders. */
 int recording_entry_check(enum recording_op op, const json_t *entry, struct rl_err *err);
 

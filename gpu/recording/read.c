@@ -10,14 +10,13 @@
 #include "gpu/base/num.h"
 #include "gpu/base/time.h"
 #include "gpu/record/json.h"
-#include "gpu/recording/fault.h"
 #include "gpu/recording/internal.h"
 
 struct reading {
     struct recording *recording;
     const char *base; /* of the header, borrowed from it; NULL when there is none */
     size_t line;      /* number of the line being read, from 1 */
-    size_t entries;   /* lines with entries and faults so far */
+    size_t entries;   /* lines with entries so far */
     bool ended;       /* the end line was seen */
 };
 
@@ -131,14 +130,9 @@ static int read_entry(struct reading *r, json_t *entry, struct rl_err *err)
         return read_end(r, entry, err);
     if (++r->entries > RECORDING_ENTRIES_MAX)
         return rl_fail(err, RL_E_REPLAY_FORMAT, "", "a recording has at most %u entries", RECORDING_ENTRIES_MAX);
-    if (op && strcmp(op, "fault") == 0) {
-        if (fault_check(entry, err) != 0)
-            return -1;
-        if (json_array_append(r->recording->faults, entry) != 0)
-            return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a recording");
-        return 0;
-    }
-    if (recording_key_read(entry, &key, err) != 0 || recording_entry_check(key.op, entry, err) != 0)
+    if (recording_key_read(entry, &key, err) != 0)
+        return -1;
+    if ((key.failed ? recording_failure_check(entry, err) : recording_entry_check(key.op, entry, err)) != 0)
         return -1;
     recording_key_text(&key, text);
     if (json_object_get(r->recording->entries, text))
@@ -267,17 +261,6 @@ out:
     return rc;
 }
 
-/* Puts over's entries and faults over base's; over is empty of them afterwards. */
-static int overlay(struct recording *base, struct recording *over)
-{
-    if (json_object_update(base->entries, over->entries) != 0 || json_array_extend(over->faults, base->faults) != 0)
-        return -1;
-    json_t *faults = base->faults;
-    base->faults = over->faults;
-    over->faults = faults;
-    return 0;
-}
-
 static int load(const char *path, int depth, struct recording **ret, struct rl_err *err)
 {
     struct reading r = {.recording = recording_new()};
@@ -310,7 +293,7 @@ static int load(const char *path, int depth, struct recording **ret, struct rl_e
         }
         if (load(base_path, depth + 1, &base, err) != 0)
             goto out;
-        if (overlay(base, r.recording) != 0) {
+        if (json_object_update(base->entries, r.recording->entries) != 0) {
             rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a recording");
             goto out;
         }

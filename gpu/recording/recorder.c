@@ -32,24 +32,12 @@ static int no_memory(struct rl_err *err)
     return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory to record an answer");
 }
 
-/* Keeps a failure of inner as a fault that a replay meets at the same call, and returns -1. sample -1: none. */
-static int record_failure(struct recorder *r, const struct recording_key *key, int64_t sample, const struct rl_err *err)
+/* Keeps a failure of inner, which a replay meets at the same call, and returns -1. */
+static int record_failure(struct recorder *r, const struct recording_key *key, unsigned sample,
+                          const struct rl_err *err)
 {
-    json_t *fault =
-        json_pack("{s:s, s:s, s:s, s:{s:s, s:s}}", "op", "fault", "on", recording_op_name(key->op), "sizes",
-                  rl_sizes_name(key->sizes), "error", "code", rl_code_id(err->code), "message", err->message);
-    if (key->unit) {
-        json_object_set_new(fault, "unit", json_string(key->unit));
-        json_object_set_new(fault, "variant", json_integer(key->variant));
-    }
-    if (key->launches > 0)
-        json_object_set_new(fault, "launches", json_integer(key->launches));
-    if (key->at)
-        json_object_set_new(fault, "at", json_string(key->at));
-    if (sample >= 0)
-        json_object_set_new(fault, "sample", json_integer(sample));
     /* without memory for it the recording lacks the answer, and a replay says so */
-    json_array_append_new(r->recording->faults, fault);
+    (void)recording_put_failure(r->recording, *key, sample, err);
     return -1;
 }
 
@@ -119,7 +107,7 @@ static int driver_now(struct gpu_backend *b, struct rl_arena *arena, struct rl_t
     struct rl_err own;
     struct rl_text text;
     if (r->inner->ops->driver_now(r->inner, arena, &text, OWN_ERR(err, own)) != 0)
-        return record_failure(r, &key, -1, OWN_ERR(err, own));
+        return record_failure(r, &key, r->driver_calls, OWN_ERR(err, own));
     if (r->driver_calls++ == 0 && recording_put(r->recording, &key, json_pack("{s:[]}", "values")) != 0)
         return no_memory(err);
     json_t *values = json_object_get(recording_find(r->recording, &key), "values");
@@ -136,7 +124,7 @@ static int card_state(struct gpu_backend *b, struct rl_arena *arena, const char 
     struct recording_key key = {.op = RECORDING_CARD_STATE, .sizes = b->sizes, .at = at};
     struct rl_err own;
     if (r->inner->ops->card_state(r->inner, arena, at, ret, OWN_ERR(err, own)) != 0)
-        return record_failure(r, &key, -1, OWN_ERR(err, own));
+        return record_failure(r, &key, 0, OWN_ERR(err, own));
     return recording_put(r->recording, &key, recording_from_card_state(ret)) == 0 ? 0 : no_memory(err);
 }
 
@@ -186,7 +174,7 @@ static int prepare(struct gpu_backend *b, const struct gpu_work *work, struct rl
     struct recording_key key = recording_key_work(RECORDING_PREPARE, work);
     struct rl_err own;
     if (r->inner->ops->prepare(r->inner, work, OWN_ERR(err, own)) != 0)
-        return record_failure(r, &key, -1, OWN_ERR(err, own));
+        return record_failure(r, &key, 0, OWN_ERR(err, own));
     return 0;
 }
 
@@ -197,7 +185,7 @@ static int describe(struct gpu_backend *b, struct rl_arena *arena, const struct 
     struct recording_key key = recording_key_work(RECORDING_DESCRIBE, work);
     struct rl_err own;
     if (r->inner->ops->describe(r->inner, arena, work, ret, OWN_ERR(err, own)) != 0)
-        return record_failure(r, &key, -1, OWN_ERR(err, own));
+        return record_failure(r, &key, 0, OWN_ERR(err, own));
     return recording_put(r->recording, &key, recording_from_launch(ret)) == 0 ? 0 : no_memory(err);
 }
 
@@ -207,7 +195,7 @@ static int check(struct gpu_backend *b, const struct gpu_work *work, struct gpu_
     struct recording_key key = recording_key_work(RECORDING_CHECK, work);
     struct rl_err own;
     if (r->inner->ops->check(r->inner, work, ret, OWN_ERR(err, own)) != 0)
-        return record_failure(r, &key, -1, OWN_ERR(err, own));
+        return record_failure(r, &key, 0, OWN_ERR(err, own));
     return recording_put(r->recording, &key, recording_from_result(ret)) == 0 ? 0 : no_memory(err);
 }
 
@@ -219,10 +207,10 @@ static int warm(struct gpu_backend *b, const struct gpu_work *work, int64_t laun
     struct rl_err own;
     bool fresh = false;
     key.launches = launches;
-    if (r->inner->ops->warm(r->inner, work, launches, sample, ret, OWN_ERR(err, own)) != 0)
-        return record_failure(r, &key, sample, OWN_ERR(err, own));
     if (recording_cursor_step(r->cursors, &key, sample, &fresh) != 0)
         return no_memory(err);
+    if (r->inner->ops->warm(r->inner, work, launches, sample, ret, OWN_ERR(err, own)) != 0)
+        return record_failure(r, &key, sample, OWN_ERR(err, own));
     return add_sample(r, &key, fresh, sample, true, ret->time_s, ret->sm_hz, err);
 }
 
@@ -233,10 +221,10 @@ static int cold(struct gpu_backend *b, const struct gpu_work *work, unsigned sam
     struct recording_key key = recording_key_work(RECORDING_COLD, work);
     struct rl_err own;
     bool fresh = false;
-    if (r->inner->ops->cold(r->inner, work, sample, ret, OWN_ERR(err, own)) != 0)
-        return record_failure(r, &key, sample, OWN_ERR(err, own));
     if (recording_cursor_step(r->cursors, &key, sample, &fresh) != 0)
         return no_memory(err);
+    if (r->inner->ops->cold(r->inner, work, sample, ret, OWN_ERR(err, own)) != 0)
+        return record_failure(r, &key, sample, OWN_ERR(err, own));
     return add_sample(r, &key, fresh, sample, true, ret->time_s, ret->sm_hz, err);
 }
 
@@ -245,12 +233,11 @@ static int count(struct gpu_backend *b, struct rl_arena *arena, const struct gpu
                  bool (*progress)(void *arg, size_t done, size_t total), void *arg, struct rl_err *err)
 {
     struct recorder *r = of(b);
-    struct recording_key session = {.op = RECORDING_SESSION, .sizes = b->sizes}, failed = {.op = RECORDING_COUNT};
+    struct recording_key session = {.op = RECORDING_SESSION, .sizes = b->sizes};
     struct rl_err own;
-    failed.sizes = b->sizes;
     if (r->inner->ops->count(r->inner, arena, items, item_count, answers, ret_session, progress, arg,
                              OWN_ERR(err, own)) != 0)
-        return record_failure(r, &failed, -1, OWN_ERR(err, own));
+        return record_failure(r, &session, 0, OWN_ERR(err, own));
     if (recording_put(r->recording, &session, recording_from_session(ret_session)) != 0)
         return no_memory(err);
     for (size_t i = 0; i < item_count; i++) {

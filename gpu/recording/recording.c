@@ -16,29 +16,24 @@ static const char *const op_names[RECORDING_OP_COUNT] = {
     [RECORDING_COUNT] = "count",
     [RECORDING_SESSION] = "session",
     [RECORDING_SHARING] = "sharing",
-    [RECORDING_IDENTIFY] = "identify",
-    [RECORDING_RESERVE] = "reserve",
     [RECORDING_PREPARE] = "prepare",
-    [RECORDING_PROFILE] = "profile",
-    [RECORDING_LINE] = "line",
 };
 
-/* Which members make the key of an op, beside op and sizes. */
-enum { KEY_WORK = 1, KEY_LAUNCHES = 2, KEY_STATE = 4, KEY_AT = 8, KEY_ATTEMPT = 16 };
-static const unsigned key_members[RECORDING_KEYED] = {
+/* Which members make the key of an op, beside op and sizes; KEY_SAMPLE that of its failures alone. */
+enum { KEY_WORK = 1, KEY_LAUNCHES = 2, KEY_STATE = 4, KEY_AT = 8, KEY_ATTEMPT = 16, KEY_SAMPLE = 32 };
+static const unsigned key_members[RECORDING_OP_COUNT] = {
     [RECORDING_CARD_STATE] = KEY_AT,
+    [RECORDING_DRIVER_NOW] = KEY_SAMPLE,
+    [RECORDING_SPIN] = KEY_SAMPLE,
     [RECORDING_DESCRIBE] = KEY_WORK,
     [RECORDING_CHECK] = KEY_WORK,
-    [RECORDING_WARM] = KEY_WORK | KEY_LAUNCHES | KEY_ATTEMPT,
-    [RECORDING_COLD] = KEY_WORK | KEY_ATTEMPT,
+    [RECORDING_WARM] = KEY_WORK | KEY_LAUNCHES | KEY_ATTEMPT | KEY_SAMPLE,
+    [RECORDING_COLD] = KEY_WORK | KEY_ATTEMPT | KEY_SAMPLE,
     [RECORDING_COUNT] = KEY_WORK | KEY_LAUNCHES | KEY_STATE,
+    [RECORDING_PREPARE] = KEY_WORK,
 };
-static const char *const key_names[] = {"op", "sizes", "unit", "dims", "variant", "launches", "state", "at", "attempt"};
-
-const char *recording_op_name(enum recording_op op)
-{
-    return op_names[op];
-}
+static const char *const key_names[] = {"op",       "of",    "sizes", "unit",    "dims",  "variant",
+                                        "launches", "state", "at",    "attempt", "sample"};
 
 struct recording_key recording_key_work(enum recording_op op, const struct gpu_work *work)
 {
@@ -55,8 +50,9 @@ void recording_key_text(const struct recording_key *key, char text[512])
                  (unsigned long long)key->dims.edge, (unsigned long long)key->dims.steps, key->variant);
     if (members & KEY_LAUNCHES)
         snprintf(launches, sizeof launches, "%lld", (long long)key->launches);
-    snprintf(text, 512, "%s|%s|%s|%s|%s|%u|%.128s", op_names[key->op], rl_sizes_name(key->sizes), work, launches,
-             members & KEY_STATE ? rl_state_name(key->state) : "", members & KEY_ATTEMPT ? key->attempt : 0,
+    snprintf(text, 512, "%s%s|%s|%s|%s|%s|%u|%u|%.128s", key->failed ? "failed " : "", op_names[key->op],
+             rl_sizes_name(key->sizes), work, launches, members & KEY_STATE ? rl_state_name(key->state) : "",
+             members & KEY_ATTEMPT ? key->attempt : 0, key->failed && (members & KEY_SAMPLE) ? key->sample : 0,
              members & KEY_AT ? key->at : "");
 }
 
@@ -67,8 +63,7 @@ struct recording *recording_new(void)
         return NULL;
     recording->header = json_object();
     recording->entries = json_object();
-    recording->faults = json_array();
-    if (!recording->header || !recording->entries || !recording->faults) {
+    if (!recording->header || !recording->entries) {
         recording_free(recording);
         return NULL;
     }
@@ -81,7 +76,6 @@ void recording_free(struct recording *recording)
         return;
     json_decref(recording->header);
     json_decref(recording->entries);
-    json_decref(recording->faults);
     free(recording);
 }
 
@@ -95,7 +89,9 @@ json_t *recording_find(const struct recording *recording, const struct recording
 static json_t *key_to_json(const struct recording_key *key)
 {
     unsigned members = key_members[key->op];
-    json_t *entry = json_pack("{s:s, s:s}", "op", op_names[key->op], "sizes", rl_sizes_name(key->sizes));
+    const char *op = op_names[key->op];
+    json_t *entry = json_pack("{s:s, s:s*, s:s}", "op", key->failed ? RECORDING_FAILURE : op, "of",
+                              key->failed ? op : NULL, "sizes", rl_sizes_name(key->sizes));
     int bad = entry == NULL;
     if (members & KEY_WORK) {
         bad |= json_object_set_new(entry, "unit", json_string(key->unit));
@@ -112,6 +108,8 @@ static json_t *key_to_json(const struct recording_key *key)
         bad |= json_object_set_new(entry, "at", json_string(key->at));
     if ((members & KEY_ATTEMPT) && key->attempt > 0)
         bad |= json_object_set_new(entry, "attempt", json_integer(key->attempt));
+    if (key->failed && (members & KEY_SAMPLE))
+        bad |= json_object_set_new(entry, "sample", json_integer(key->sample));
     if (bad) {
         json_decref(entry);
         return NULL;
@@ -169,20 +167,36 @@ static void read_work(struct members *m, struct recording_key *key)
     key->variant = (unsigned)members_integer(m, "variant", 0, 65535);
 }
 
+/* Whether a failure of the op is of one that can be recorded, or an answer of one that has answers. */
+static bool op_fits(enum recording_op op, bool failed)
+{
+    /* a session is counted whole, or fails whole; who shared the GPU is no call */
+    return failed ? op != RECORDING_COUNT && op != RECORDING_SHARING : op != RECORDING_PREPARE;
+}
+
+static void read_op(struct members *m, struct recording_key *key)
+{
+    const char *op = json_string_value(members_take(m, "op")), *member = "op";
+    key->failed = op && strcmp(op, RECORDING_FAILURE) == 0;
+    if (key->failed)
+        op = json_string_value(members_take(m, member = "of"));
+    for (int i = 0; i < RECORDING_OP_COUNT && op; i++)
+        if (strcmp(op, op_names[i]) == 0 && op_fits((enum recording_op)i, key->failed)) {
+            key->op = (enum recording_op)i;
+            return;
+        }
+    members_fail(m, member, key->failed ? "not an op whose failures are recorded" : "not an op that has entries");
+}
+
 int recording_key_read(const json_t *entry, struct recording_key *ret, struct rl_err *err)
 {
-    struct recording_key key = {.op = RECORDING_KEYED};
+    struct recording_key key = {.op = RECORDING_OP_COUNT};
     struct members m;
     members_begin(&m, entry, NULL, err);
-    const char *op = json_string_value(members_take(&m, "op"));
-    const char *sizes = json_string_value(members_take(&m, "sizes"));
-    for (int i = 0; i < RECORDING_KEYED && op; i++)
-        if (strcmp(op, op_names[i]) == 0)
-            key.op = (enum recording_op)i;
-    if (key.op == RECORDING_KEYED) {
-        members_fail(&m, "op", "not an op that has entries");
+    read_op(&m, &key);
+    if (m.failed)
         return -1;
-    }
+    const char *sizes = json_string_value(members_take(&m, "sizes"));
     if (!sizes || rl_sizes_from_name(sizes, &key.sizes) != 0)
         members_fail(&m, "sizes", "not course or scaled");
     unsigned has = key_members[key.op];
@@ -199,6 +213,8 @@ int recording_key_read(const json_t *entry, struct recording_key *ret, struct rl
         if (!key.at || strlen(key.at) > 128)
             members_fail(&m, "at", "not a text of at most 128 bytes");
     }
+    if (key.failed && (has & KEY_SAMPLE))
+        key.sample = (unsigned)members_integer(&m, "sample", 0, UINT32_MAX);
     size_t present = 0;
     for (size_t i = 0; i < sizeof key_names / sizeof key_names[0]; i++)
         present += json_object_get(entry, key_names[i]) != NULL;
@@ -273,6 +289,44 @@ int recording_cursor_step(json_t *cursors, struct recording_key *key, unsigned s
     *ret_new = !known || (json_int_t)sample != last + 1;
     key->attempt = (unsigned)attempt;
     return json_object_set_new(cursors, text, json_integer(attempt << 32 | sample));
+}
+
+/* ---- failures ---- */
+
+int recording_put_failure(struct recording *recording, struct recording_key key, unsigned sample,
+                          const struct rl_err *why)
+{
+    key.failed = true;
+    key.sample = sample;
+    return recording_put(recording, &key,
+                         json_pack("{s:{s:s, s:s}}", "error", "code", rl_code_id(why->code), "message", why->message));
+}
+
+int recording_failure_check(const json_t *entry, struct rl_err *err)
+{
+    struct members m, error;
+    members_begin(&m, entry, NULL, err);
+    members_skip_key(&m);
+    const json_t *why = members_take(&m, "error");
+    if (m.failed)
+        return -1;
+    members_begin(&error, why, NULL, err);
+    const char *code = members_string(&error, "code");
+    members_string(&error, "message");
+    if (code && rl_code_from_id(code) == RL_E_NONE)
+        members_fail(&error, "code", "not an error's id");
+    return members_end(&error) != 0 ? -1 : members_end(&m);
+}
+
+int recording_failed(const struct recording *recording, struct recording_key key, unsigned sample, struct rl_err *err)
+{
+    key.failed = true;
+    key.sample = sample;
+    const json_t *error = json_object_get(recording_find(recording, &key), "error");
+    if (!error)
+        return 0;
+    return rl_fail(err, rl_code_from_id(json_string_value(json_object_get(error, "code"))), NULL, "%s",
+                   json_string_value(json_object_get(error, "message")));
 }
 
 /* ---- gaps ---- */

@@ -34,17 +34,12 @@ enum recording_op {
     RECORDING_COUNT,
     RECORDING_SESSION,
     RECORDING_SHARING, /* there only when a lock could not be taken */
-    RECORDING_KEYED,   /* ops above have entries; those below can only fail */
-    RECORDING_IDENTIFY = RECORDING_KEYED,
-    RECORDING_RESERVE,
-    RECORDING_PREPARE,
-    RECORDING_PROFILE,
-    RECORDING_LINE, /* a protocol line about to be written */
+    RECORDING_PREPARE, /* answers nothing: there only as a failure */
     RECORDING_OP_COUNT
 };
-const char *recording_op_name(enum recording_op op);
+#define RECORDING_FAILURE "failure" /* the op of an entry of a call that failed; its "of" is the call's op */
 
-/* What an answer belongs to. Members that an op does not use are ignored by it. */
+/* What an answer belongs to, or a failure. Members that an op does not use are ignored by it. */
 struct recording_key {
     enum recording_op op;
     enum rl_sizes sizes;
@@ -55,13 +50,14 @@ struct recording_key {
     enum rl_state state; /* count */
     unsigned attempt;    /* warm, cold: which of the run's series of this key, see recording_cursor_step */
     const char *at;      /* card_state */
+    bool failed;         /* the call's failure, not its answer */
+    unsigned sample;     /* of a failure, of an op that is asked again and again: warm, cold, spin, driver_now */
 };
 struct recording_key recording_key_work(enum recording_op op, const struct gpu_work *work);
 
 struct recording {
     json_t *header;  /* object; an overlay's own is dropped for its base's */
     json_t *entries; /* object: key text → entry */
-    json_t *faults;  /* array, in the order in which they are tried: an overlay's before its base's */
     int64_t recorded_at_ms;
     int64_t record_version; /* run.h: of the header's device and environment, and of the entries' members */
 };
@@ -76,7 +72,7 @@ int recording_load(const char *path, struct recording **ret, struct rl_err *err)
 /* The same from memory; a header that names a base fails. */
 int recording_parse(const char *text, size_t len, struct recording **ret, struct rl_err *err);
 
-/* Serialises to out: header, entries in their order, faults, end line. recording_parse(recording_write(r)) is r,
+/* Serialises to out: header, entries in their order, end line. recording_parse(recording_write(r)) is r,
  * doubles bit for bit. */
 int recording_write(const struct recording *recording, struct rl_buf *out, struct rl_err *err);
 /* Writes to a temporary file beside path, syncs, renames. */
@@ -87,6 +83,11 @@ json_t *recording_find(const struct recording *recording, const struct recording
 /* Puts (steals) body as the entry of key, members that make the key included by this function. 0, or -1 when memory ran
  * out. */
 int recording_put(struct recording *recording, const struct recording_key *key, json_t *body);
+/* Puts the failure of the call with this key. sample: see recording_key. As recording_put. */
+int recording_put_failure(struct recording *recording, struct recording_key key, unsigned sample,
+                          const struct rl_err *why);
+/* 0 when the call with this key did not fail; else -1, with the error that it failed with. */
+int recording_failed(const struct recording *recording, struct recording_key key, unsigned sample, struct rl_err *err);
 /* RL_E_REPLAY_MISSING: says in words what of a key is not in the recording. */
 int recording_missing(const struct recording *recording, const struct recording_key *key, int64_t sample,
                       struct rl_err *err);

@@ -3,12 +3,9 @@
 #define GPU_RECORDING_REPLAY_H
 
 #include "gpu/backend/backend.h"
-#include "gpu/recording/fault.h"
 #include "gpu/recording/recording.h"
 
 /* A replay of a recording in memory, which belongs to the backend from now on (and is freed on failure). */
 int gpu_backend_new_replay(struct recording *recording, const char *uuid, struct gpu_backend **ret, struct rl_err *err);
-/* The faults of a replay backend, for those that strike at protocol lines; NULL for any other backend and for NULL. */
-struct faults *gpu_replay_faults(struct gpu_backend *backend);
 
 #endif

@@ -15,18 +15,12 @@ int recording_write(const struct recording *recording, struct rl_buf *out, struc
 {
     const char *text;
     json_t *entry;
-    size_t index;
     int bad = rl_json_write(recording->header, out) | rl_buf_puts(out, "\n");
     json_object_foreach(recording->entries, text, entry)
     {
         bad |= rl_json_write(entry, out) | rl_buf_puts(out, "\n");
     }
-    json_array_foreach(recording->faults, index, entry)
-    {
-        bad |= rl_json_write(entry, out) | rl_buf_puts(out, "\n");
-    }
-    bad |= rl_buf_printf(out, "{\"op\":\"end\",\"entries\":%zu}\n",
-                         json_object_size(recording->entries) + json_array_size(recording->faults));
+    bad |= rl_buf_printf(out, "{\"op\":\"end\",\"entries\":%zu}\n", json_object_size(recording->entries));
     if (bad || out->failed)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "the recording is larger than %u bytes or memory ran out",
                        RECORDING_BYTES_MAX);

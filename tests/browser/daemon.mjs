@@ -1,6 +1,6 @@
 // Starts and ends daemons of the build under test, and talks to them with every header under control.
 import {spawn} from "node:child_process";
-import {mkdtempSync, writeFileSync} from "node:fs";
+import {mkdtempSync, readFileSync, writeFileSync} from "node:fs";
 import http from "node:http";
 import {join, relative} from "node:path";
 import {until} from "./suite.mjs";
@@ -19,10 +19,16 @@ export function slowRecording(folder, ms) {
   return path;
 }
 
+/** What measures over a recording: the program that ships, or the tests' where the recording has faults. */
+function measure(replay) {
+  const faulty = readFileSync(replay, "utf8").split("\n", 2).some((line) => /"op": ?"fault"/.test(line));
+  return join(RL_BIN, faulty ? "faulty_measure" : "roofline-measure");
+}
+
 /** A daemon on a free port (or the one named) of 127.0.0.1. options are added to the command line. */
 export async function start({folder = temporary(), port = 0, page = RL_PAGE, replay = RL_RECORDING, options = ["--open-loopback"], ready = true} = {}) {
   const args = ["--listen", `127.0.0.1:${port}`, "--database", join(folder, "test.db"), "--static", page, ...options];
-  if (replay) args.push("--replay", replay, "--measure-exec", join(RL_BIN, "roofline-measure"));
+  if (replay) args.push("--replay", replay, "--measure-exec", measure(replay));
   const child = spawn(join(RL_BIN, "rooflined"), args, {stdio: ["ignore", "ignore", "pipe"], cwd: folder});
   const daemon = {folder, child, log: "", ended: null};
   running.add(daemon);

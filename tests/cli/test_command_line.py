@@ -1,5 +1,5 @@
-"""roofline-measure by hand, over recordings: output, exit status, and one line for every mistake. Usage: test_command_line.py PROGRAM DATA,
-DATA holding base.jsonl and faults/."""
+"""roofline-measure by hand, over recordings: output, exit status, and one line for every mistake. Usage: test_command_line.py PROGRAM FAULTY DATA,
+FAULTY being the same with the tests' faults, DATA holding base.jsonl and faults/."""
 import fcntl
 import json
 import os
@@ -13,7 +13,7 @@ import unittest
 
 from measurelib import KERNELS, clean_environment
 
-PROGRAM, DATA = sys.argv[1], sys.argv[2]
+PROGRAM, FAULTY, DATA = sys.argv[1], sys.argv[2], sys.argv[3]
 BASE = os.path.join(DATA, "base.jsonl")
 
 
@@ -21,8 +21,8 @@ def fault(name):
     return os.path.join(DATA, "faults", name + ".jsonl")
 
 
-def call(*options, environment=None, **kwargs):
-    done = subprocess.run([PROGRAM, *options], stdin=subprocess.DEVNULL, capture_output=True, timeout=60,
+def call(*options, environment=None, program=PROGRAM, **kwargs):
+    done = subprocess.run([program, *options], stdin=subprocess.DEVNULL, capture_output=True, timeout=60,
                           env=environment or clean_environment(), **kwargs)
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
@@ -65,16 +65,21 @@ class CommandLine(unittest.TestCase):
 
     def test_seeds_of_the_fuzzer_are_of_this_format(self):
         seeds = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fuzz", "seeds", "fuzz_recording")
-        self.assertEqual(sorted(os.listdir(seeds)), ["each_op", "empty", "faults", "one_kernel"])
-        for name, expected in (("one_kernel", 0), ("each_op", 66), ("empty", 66), ("faults", 71)):
+        self.assertEqual(sorted(os.listdir(seeds)), ["each_op", "empty", "failures", "one_kernel"])
+        for name, expected in (("one_kernel", 0), ("each_op", 66), ("empty", 66), ("failures", 71)):
             status, _, err = call("--replay", os.path.join(seeds, name), "--kernels", "vector_add")
             self.assertEqual(status, expected, f"{name}: {err}; run tests/tools/recording_seeds.py")
+
+    def test_faults_are_none_of_the_program_that_ships(self):
+        for name in sorted(os.listdir(os.path.join(DATA, "faults"))):
+            with self.subTest(name=name):
+                self.one_line(65, "--replay", os.path.join(DATA, "faults", name), words=f"{name}: recording, line 2: member 'op' is not")
 
     def test_failures(self):
         for name, status in [("no_driver", 69), ("no_device", 69), ("old_driver", 69), ("unsupported_chip", 69), ("device_busy", 75),
                              ("cuda_failed", 70)]:
             with self.subTest(name=name):
-                self.one_line(status, "--replay", fault(name))
+                self.one_line(status, "--replay", fault(name), program=FAULTY)
 
     def test_tables(self):
         status, out, err = call("--replay", BASE)
@@ -115,15 +120,15 @@ class CommandLine(unittest.TestCase):
         self.assertGreater(len(numbers), 100)
 
     def test_outcomes(self):
-        status, out, err = call("--replay", fault("wrong_result"))
+        status, out, err = call("--replay", fault("wrong_result"), program=FAULTY)
         self.assertEqual(status, 1)
         self.assertIn("refused", err)
         self.assertIn("result_transpose_tiled", err)
         self.assertIn("transpose, tiled", out)
-        status, _, err = call("--replay", fault("absent_dram"))
+        status, _, err = call("--replay", fault("absent_dram"), program=FAULTY)
         self.assertEqual(status, 1)
         self.assertIn("partial", err)
-        status, _, err = call("--replay", fault("counters_permission"))
+        status, _, err = call("--replay", fault("counters_permission"), program=FAULTY)
         self.assertEqual(status, 0)
         self.assertIn("CAP_PERFMON", err)
 
@@ -141,7 +146,7 @@ class CommandLine(unittest.TestCase):
         status, out, _ = call("--probe", "--replay", BASE)
         self.assertEqual(status, 0)
         self.assertIn("counters: yes", out)
-        status, out, _ = call("--probe", "--json", "--replay", fault("counters_busy"))
+        status, out, _ = call("--probe", "--json", "--replay", fault("counters_busy"), program=FAULTY)
         self.assertEqual(json.loads(out)["counters"]["status"], "counters_busy")
 
     def test_output_that_cannot_be_written(self):

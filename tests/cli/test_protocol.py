@@ -1,5 +1,6 @@
 """The measuring process's end of the protocol (gpu/wire/PROTOCOL.md), over recordings: order, limits, and that it is gone after end of
-file whatever its main thread does. Usage: test_protocol.py PROGRAM DATA, DATA holding base.jsonl and faults/."""
+file whatever its main thread does. Usage: test_protocol.py PROGRAM FAULTY DATA, FAULTY being the same with the tests' faults, DATA
+holding base.jsonl and faults/."""
 import json
 import os
 import shutil
@@ -13,7 +14,7 @@ import unittest
 
 from measurelib import KERNELS, LINE_MAX, Measure, clean_environment, request
 
-PROGRAM, DATA = sys.argv[1], sys.argv[2]
+PROGRAM, FAULTY, DATA = sys.argv[1], sys.argv[2], sys.argv[3]
 BASE = os.path.join(DATA, "base.jsonl")
 EXIT_S = 2.0  # PROTOCOL_EXIT_MS
 
@@ -24,7 +25,8 @@ def fault(name):
 
 class ProtocolTest(unittest.TestCase):
     def start(self, *options, **kwargs):
-        measure = Measure(PROGRAM, *options, **kwargs)
+        faulty = any(os.path.dirname(option) == os.path.join(DATA, "faults") for option in options)
+        measure = Measure(FAULTY if faulty else PROGRAM, *options, **kwargs)
         self.addCleanup(measure.close)
         return measure
 

@@ -9,15 +9,6 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Faults that end or stop the process are what they say, not findings. */
-static void drop_deadly_faults(json_t *faults)
-{
-    static const char *const deadly[] = {"hang", "exit", "signal", "delay_ms"};
-    for (size_t i = json_array_size(faults); i > 0; i--)
-        for (size_t d = 0; d < sizeof deadly / sizeof deadly[0]; d++)
-            json_object_del(json_array_get(faults, i - 1), deadly[d]);
-}
-
 static void write_and_read(const struct recording *recording)
 {
     struct rl_buf first, second;
@@ -42,7 +33,6 @@ static void replay(struct recording *recording)
     struct rl_err err = {.code = RL_E_NONE};
     struct rl_run *run = NULL;
     struct engine_request request = {.sizes = RL_COURSE, .state = {true, true}, .kernel = {true}, .counters = true};
-    drop_deadly_faults(recording->faults);
     if (gpu_backend_new_replay(recording, NULL, &backend, &err) != 0)
         return;
     if (engine_run(backend, &request, NULL, &run, &err) == 0)

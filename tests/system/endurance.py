@@ -312,7 +312,7 @@ def stops(harm, count, who):
             time.sleep(harm.rng.uniform(0, 0.4))
             made += stop_for(harm.site.daemon.pid, harm.rng.uniform(0.5, 8))
         else:
-            pid = first_child(harm, {"measure": "roofline-measure", "import": "roofline-import", "birth": ""}[who])
+            pid = first_child(harm, {"measure": harm.site.program, "import": "roofline-import", "birth": ""}[who])
             check(pid, f"no child to stop ({who})")
             if who == "measure":
                 time.sleep(harm.rng.uniform(0, 0.3))

@@ -79,13 +79,19 @@ class Site:
             '{"roofline_recording": 1, "base": "base.jsonl", "note": "a millisecond a line: every phase takes its share"}\n'
             '{"op": "fault", "on": "line", "delay_ms": 1}\n')
         self.recording = self.recordings / recording
-        self.program = str(binaries / "roofline-measure")
         self.log = open(self.directory / "log", "ab")
-        self.daemon = self.activator = None
+        self.daemon = self.activator = self.program = None
         self.socket = self.directory / "measure.sock"
         self.ports = 0
 
+    def measuring_program(self):
+        """The program that ships, or the tests' where the recording has faults."""
+        with open(self.recording, encoding="utf-8") as recording:
+            faulty = '"op": "fault"' in recording.readline() + recording.readline()
+        return str(self.binaries / ("faulty_measure" if faulty else "roofline-measure"))
+
     def start(self, job_timeout=None, listen="127.0.0.1:0"):
+        self.program = self.measuring_program()
         environment = {k: v for k, v in os.environ.items() if not k.startswith(("ROOFLINE", "LISTEN_", "NOTIFY_"))}
         if self.way == "socket" and self.activator is None:
             self.activator = subprocess.Popen(

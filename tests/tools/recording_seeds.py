@@ -8,14 +8,17 @@ recording, folder = sys.argv[1], sys.argv[2]
 with open(recording) as file:
     head, *lines = file.read().splitlines()
 entries = [(json.loads(line), line) for line in lines[:-1]]
-FAULTS = [
-    {"on": "warm", "unit": "vector_add", "state": "warm", "sample": 3, "skip": 1, "times": 2, "scale": {"time_s": 1.5, "sm_hz": 0.5}},
-    {"on": "count", "session": {"status": "counters_busy", "reason": "held"}},
-    {"on": "check", "unit": "vector_add", "set": {"passed": False, "wrong": 3, "worst": 2.5, "detail": "d"}},
-    {"on": "card_state", "at": "start", "set": {"reasons": ["sw_power_cap"], "other_processes": 1, "power_w": {"why": "w"}}},
-    {"on": "count", "unit": "vector_add", "variant": 0, "launches": 10, "set": {"dram_read": 0, "l1": {"why": "dropped"}}},
-    {"on": "line", "line": "progress", "phase": "kernels", "write": "half", "signal": 6},
-    {"on": "reserve", "error": {"code": "out_of_memory", "message": "m"}},
+ERROR = {"code": "out_of_memory", "message": "m"}
+WORK = {"sizes": "course", "unit": "vector_add", "dims": [16777216, 0, 0], "variant": 0}
+FAILURES = [
+    {"of": "card_state", "sizes": "course", "at": "start"},
+    {"of": "driver_now", "sizes": "course", "sample": 1},
+    {"of": "spin", "sizes": "course", "sample": 2},
+    {"of": "session", "sizes": "course"},
+    {"of": "prepare", **WORK},
+    {"of": "check", **WORK},
+    {"of": "warm", **WORK, "launches": 10, "attempt": 1, "sample": 3},
+    {"of": "cold", **WORK, "sample": 3},
 ]
 SHARING = '{"op":"sharing","sizes":"course","opened":"no lock","counted":null}'
 
@@ -37,5 +40,6 @@ for entry, line in entries:
     first.setdefault(entry["op"], line)
 write("empty", [])
 write("each_op", [*first.values(), SHARING])
-write("faults", [*list(first.values())[:2], *(json.dumps({"op": "fault", **fault}) for fault in FAULTS)])
+write("failures", [*(line for entry, line in entries if of_one_kernel(entry)),
+                   *(json.dumps({"op": "failure", **failure, "error": ERROR}) for failure in FAILURES)])
 write("one_kernel", [line for entry, line in entries if of_one_kernel(entry)])

@@ -129,6 +129,8 @@ static inline void start(struct bench *bench, const char *recording)
 {
     struct rl_err err = {0};
     bench->config.replay = recording;
+    if (strstr(recording, "/faults/") != NULL)
+        bench->config.measure_exec = FAULTY_MEASURE;
     if (jobs_new(&bench->config, bench->store, bench->loop, &bench->jobs, &err) != 0)
         fail_msg("%s", err.message);
 }

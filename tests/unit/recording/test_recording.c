@@ -12,7 +12,6 @@
 #include <cmocka.h>
 
 #include "gpu/record/json.h"
-#include "gpu/recording/fault.h"
 #include "gpu/recording/recording.h"
 
 #define LINE(text) text "\n"
@@ -20,7 +19,9 @@
 #define WARM(times)                                                                                                    \
     LINE("{\"op\":\"warm\",\"sizes\":\"course\",\"unit\":\"vector_add\",\"dims\":[16777216,0,0],\"variant\":0,"        \
          "\"launches\":10,\"time_s\":[" times "],\"sm_hz\":[0]}")
-#define END(count) LINE("{\"op\":\"end\",\"entries\":" #count "}")
+#define ERROR       "\"error\":{\"code\":\"out_of_memory\",\"message\":\"none left\"}"
+#define FAILED_SPIN LINE("{\"op\":\"failure\",\"of\":\"spin\",\"sizes\":\"course\",\"sample\":2," ERROR "}")
+#define END(count)  LINE("{\"op\":\"end\",\"entries\":" #count "}")
 
 static char header[8192]; /* with newline */
 static char folder[64];
@@ -303,18 +304,18 @@ static void test_overlay(void **state)
     struct rl_err err = {.code = RL_E_NONE};
     double clock = 0;
     struct recording_key key = {.op = RECORDING_SPIN, .sizes = RL_COURSE};
-    write_file("base.jsonl", header, SPIN WARM("1e-3") LINE("{\"op\":\"fault\",\"on\":\"spin\",\"hang\":true}") END(3));
+    write_file("base.jsonl", header, SPIN WARM("1e-3") FAILED_SPIN END(3));
     write_file("over.jsonl", "{\"roofline_recording\":1,\"base\":\"base.jsonl\",\"note\":\"n\"}\n",
                LINE("{\"op\":\"spin\",\"sizes\":\"course\",\"sm_hz\":[7]}")
-                   LINE("{\"op\":\"fault\",\"on\":\"warm\",\"exit\":3}"));
+                   LINE("{\"op\":\"failure\",\"of\":\"session\",\"sizes\":\"course\"," ERROR "}"));
     if (load("over.jsonl", &recording, &err) != 0)
         fail_msg("%s", err.message);
-    assert_int_equal(json_object_size(recording->entries), 2);
+    assert_int_equal(json_object_size(recording->entries), 4);
     assert_true(recording_sample(recording_find(recording, &key), 0, NULL, &clock));
     assert_true(clock == 7); /* the overlay's, not the base's */
     assert_false(recording_sample(recording_find(recording, &key), 1, NULL, &clock));
-    assert_int_equal(json_array_size(recording->faults), 2);
-    assert_string_equal(json_string_value(json_object_get(json_array_get(recording->faults, 0), "on")), "warm");
+    assert_int_equal(recording_failed(recording, key, 2, &err), -1);
+    assert_int_equal(recording_failed(recording, (struct recording_key){.op = RECORDING_SESSION}, 0, &err), -1);
     assert_true(recording->recorded_at_ms > 0 && json_object_get(recording->header, "device"));
     recording_free(recording);
 
@@ -357,12 +358,11 @@ static void test_save(void **state)
     struct recording *recording = NULL, *again = NULL;
     struct rl_err err;
     char path[128];
-    assert_int_equal(
-        parse(SPIN WARM("1e-3") LINE("{\"op\":\"fault\",\"on\":\"spin\",\"hang\":true}") END(3), &recording, &err), 0);
+    assert_int_equal(parse(SPIN WARM("1e-3") FAILED_SPIN END(3), &recording, &err), 0);
     snprintf(path, sizeof path, "%s/saved.jsonl", folder);
     assert_int_equal(recording_save(recording, path, &err), 0);
     assert_int_equal(recording_load(path, &again, &err), 0);
-    assert_true(json_equal(recording->entries, again->entries) && json_equal(recording->faults, again->faults));
+    assert_true(json_equal(recording->entries, again->entries));
     recording_free(again);
     remove_file("saved.jsonl"); /* teardown's rmdir fails if the temporary file were left */
     assert_int_equal(recording_save(recording, "/nonexistent/x.jsonl", &err), -1);
@@ -370,72 +370,48 @@ static void test_save(void **state)
     recording_free(recording);
 }
 
-static void test_faults_are_checked(void **state)
+static void test_failures(void **state)
 {
     (void)state;
-#define FAULT(members) LINE("{\"op\":\"fault\"," members "}") END(1)
-    must_parse(FAULT("\"on\":\"warm\",\"unit\":\"vector_add\",\"sample\":3,\"skip\":1,\"times\":2,\"hang\":true"));
-    must_parse(FAULT("\"on\":\"count\",\"session\":{\"status\":\"counters_busy\",\"reason\":\"r\"}"));
-    must_parse(FAULT("\"on\":\"count\",\"set\":{\"l1\":{\"why\":\"w\"}}"));
-    must_parse(FAULT("\"on\":\"line\",\"line\":\"progress\",\"write\":\"half\",\"signal\":6"));
-    must_fail(FAULT("\"on\":\"warm\""), "line 2", "without an action");
-    must_fail(FAULT("\"on\":\"warmth\",\"hang\":true"), "line 2", "'on'");
-    must_fail(FAULT("\"on\":\"warm\",\"hang\":false"), "line 2", "'hang'");
-    must_fail(FAULT("\"on\":\"warm\",\"exit\":256"), "line 2", "'exit'");
-    must_fail(FAULT("\"on\":\"warm\",\"signal\":0"), "line 2", "'signal'");
-    must_fail(FAULT("\"on\":\"warm\",\"unit\":\"nothing\",\"hang\":true"), "line 2", "'unit'");
-    must_fail(FAULT("\"on\":\"warm\",\"error\":{\"code\":\"nothing\",\"message\":\"m\"}"), "line 2", "'code'");
-    must_fail(FAULT("\"on\":\"warm\",\"error\":{\"code\":\"io\"}"), "line 2", "'message'");
-    must_fail(FAULT("\"on\":\"warm\",\"set\":{\"passed\":true}"), "line 2", "does not answer");
-    must_fail(FAULT("\"on\":\"check\",\"set\":{\"passed\":1}"), "line 2", "wrong type");
-    must_fail(FAULT("\"on\":\"check\",\"set\":{\"wrong\":1.5}"), "line 2", "wrong type");
-    must_fail(FAULT("\"on\":\"check\",\"scale\":{\"wrong\":2}"), "line 2", "wrong type");
-    must_fail(FAULT("\"on\":\"warm\",\"scale\":{\"time_s\":-1}"), "line 2", "wrong type");
-    must_fail(FAULT("\"on\":\"line\",\"error\":{\"code\":\"io\",\"message\":\"m\"}"), "line 2", "'error'");
-    must_fail(FAULT("\"on\":\"warm\",\"write\":\"half\""), "line 2", "'write'");
-    must_fail(FAULT("\"on\":\"warm\",\"session\":{\"status\":\"io\",\"reason\":\"r\"}"), "line 2", "'session'");
-    must_fail(FAULT("\"on\":\"warm\",\"hang\":true,\"hm\":1"), "line 2", "'hm'");
-}
-
-static void test_counts_are_set_whole(void **state)
-{
-    (void)state;
-    json_t *rule = json_pack("{s:s, s:s, s:{s:I}}", "op", "fault", "on", "check", "set", "worst_index",
-                             (json_int_t)9007199254740993); /* 2^53 + 1 */
-    struct fault_hits hits = {.rule = {rule}, .count = 1};
-    uint64_t index = UINT64_MAX;
-    assert_int_equal(fault_check(rule, NULL), 0);
-    fault_unsigned(&hits, "wrong", &index);
-    assert_true(index == UINT64_MAX);
-    fault_unsigned(&hits, "worst_index", &index);
-    assert_true(index == 9007199254740993u);
-    json_decref(rule);
-}
-
-static void test_fault_counting(void **state)
-{
-    (void)state;
-    json_t *rules =
-        json_loads("[{\"op\":\"fault\",\"on\":\"warm\",\"unit\":\"vector_add\",\"skip\":1,\"times\":2,"
-                   "\"scale\":{\"time_s\":3}},{\"op\":\"fault\",\"on\":\"warm\",\"state\":\"cold\",\"hang\":true}]",
-                   0, NULL);
-    struct faults *faults = faults_new(rules);
-    struct gpu_work work = {.unit = rl_unit_find("vector_add")}, other = {.unit = rl_unit_find("transpose_naive")};
-    struct fault_moment moment = fault_moment_work(RECORDING_WARM, &work);
-    struct fault_moment elsewhere = fault_moment_work(RECORDING_WARM, &other);
-    static const double expected[] = {1, 3, 3, 1};
-    for (size_t i = 0; i < 4; i++) {
-        struct fault_hits hits;
-        double time_s = 1;
-        struct rl_err err;
-        assert_int_equal(faults_strike(faults, &elsewhere, &hits, &err), 0);
-        assert_int_equal(hits.count, 0);
-        assert_int_equal(faults_strike(faults, &moment, &hits, &err), 0);
-        fault_number(&hits, "time_s", &time_s);
-        assert_true(time_s == expected[i]);
-    }
-    faults_free(faults);
-    json_decref(rules);
+#define FAILURE(members) LINE("{\"op\":\"failure\"," members "}") END(1)
+#define WORK             "\"sizes\":\"course\",\"unit\":\"vector_add\",\"dims\":[16777216,0,0],\"variant\":0,"
+    struct recording *recording = NULL;
+    struct rl_err err = {.code = RL_E_NONE};
+    struct gpu_work work = {.unit = rl_unit_find("vector_add"), .sizes = RL_COURSE, .dims = {16777216, 0, 0}};
+    struct recording_key key = recording_key_work(RECORDING_WARM, &work);
+    key.launches = 10;
+    key.attempt = 1;
+    assert_int_equal(
+        parse(FAILURE("\"of\":\"warm\"," WORK "\"launches\":10,\"attempt\":1,\"sample\":3," ERROR), &recording, &err),
+        0);
+    assert_null(recording_find(recording, &key)); /* a failure is no answer */
+    assert_int_equal(recording_failed(recording, key, 2, &err), 0);
+    assert_int_equal(recording_failed(recording, key, 3, &err), -1);
+    assert_int_equal(err.code, RL_E_OUT_OF_MEMORY);
+    assert_string_equal(err.message, "none left");
+    key.attempt = 0;
+    assert_int_equal(recording_failed(recording, key, 3, &err), 0);
+    recording_free(recording);
+    must_parse(FAILURE("\"of\":\"card_state\",\"sizes\":\"course\",\"at\":\"start\"," ERROR));
+    must_parse(FAILURE("\"of\":\"driver_now\",\"sizes\":\"course\",\"sample\":1," ERROR));
+    must_parse(FAILURE("\"of\":\"spin\",\"sizes\":\"course\",\"sample\":4294967295," ERROR));
+    must_parse(FAILURE("\"of\":\"session\",\"sizes\":\"course\"," ERROR));
+    must_parse(FAILURE("\"of\":\"prepare\"," WORK ERROR));
+    must_parse(FAILURE("\"of\":\"cold\"," WORK "\"sample\":0," ERROR));
+    must_fail(FAILURE("\"of\":\"sharing\",\"sizes\":\"course\"," ERROR), "line 2", "'of'");
+    must_fail(FAILURE("\"of\":\"failure\",\"sizes\":\"course\"," ERROR), "line 2", "'of'");
+    must_fail(FAILURE("\"sizes\":\"course\"," ERROR), "line 2", "'of'");
+    must_fail(FAILURE("\"of\":\"spin\",\"sizes\":\"course\"," ERROR), "line 2", "'sample'");
+    must_fail(FAILURE("\"of\":\"session\",\"sizes\":\"course\",\"sample\":0," ERROR), "line 2", "does not use");
+    must_fail(FAILURE("\"of\":\"session\",\"sizes\":\"course\""), "line 2", "'error'");
+    must_fail(FAILURE("\"of\":\"session\",\"sizes\":\"course\",\"x\":1," ERROR), "line 2", "'x'");
+    must_fail(FAILURE("\"of\":\"session\",\"sizes\":\"course\",\"error\":{\"code\":\"nothing\",\"message\":\"m\"}"),
+              "line 2", "'code'");
+    must_fail(FAILURE("\"of\":\"session\",\"sizes\":\"course\",\"error\":{\"code\":\"io\"}"), "line 2", "'message'");
+    must_fail(LINE("{\"op\":\"prepare\"," WORK ERROR "}") END(1), "line 2", "'op'"); /* it answers nothing */
+    must_fail(LINE("{\"op\":\"spin\",\"of\":\"spin\",\"sizes\":\"course\",\"sm_hz\":[1]}") END(1), "line 2",
+              "does not use");
+    must_fail(LINE("{\"op\":\"fault\",\"on\":\"warm\",\"hang\":true}") END(1), "line 2", "'op'");
 }
 
 static void test_words_for_gaps(void **state)
@@ -467,17 +443,9 @@ static void test_words_for_gaps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_doubles_survive),
-        cmocka_unit_test(test_strict),
-        cmocka_unit_test(test_sessions_survive),
-        cmocka_unit_test(test_results_survive),
-        cmocka_unit_test(test_headers),
-        cmocka_unit_test(test_cursors),
-        cmocka_unit_test(test_overlay),
-        cmocka_unit_test(test_save),
-        cmocka_unit_test(test_faults_are_checked),
-        cmocka_unit_test(test_counts_are_set_whole),
-        cmocka_unit_test(test_fault_counting),
+        cmocka_unit_test(test_doubles_survive), cmocka_unit_test(test_strict),  cmocka_unit_test(test_sessions_survive),
+        cmocka_unit_test(test_results_survive), cmocka_unit_test(test_headers), cmocka_unit_test(test_cursors),
+        cmocka_unit_test(test_overlay),         cmocka_unit_test(test_save),    cmocka_unit_test(test_failures),
         cmocka_unit_test(test_words_for_gaps),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -14,6 +14,7 @@
 #include "gpu/engine/engine.h"
 #include "gpu/record/json.h"
 #include "gpu/recording/replay.h"
+#include "tests/tools/faulty_backend.h"
 #include "tests/unit/engine/fake_backend.h"
 
 static const char *path; /* of the synthetic recording */
@@ -31,17 +32,18 @@ static struct recording *load(void)
 static struct gpu_backend *replay(const char *fault)
 {
     struct recording *recording = load();
-    struct gpu_backend *backend = NULL;
+    struct gpu_backend *backend = NULL, *faulty = NULL;
     struct rl_err err = {.code = RL_E_NONE};
-    if (fault) {
-        json_t *rule = json_loads(fault, 0, NULL);
-        assert_non_null(rule);
-        if (fault_check(rule, &err) != 0)
-            fail_msg("%s: %s", fault, err.message);
-        json_array_append_new(recording->faults, rule);
-    }
     assert_int_equal(gpu_backend_new_replay(recording, NULL, &backend, &err), 0);
-    return backend;
+    if (!fault)
+        return backend;
+    json_t *rules = json_pack("[o]", json_loads(fault, 0, NULL));
+    assert_non_null(rules);
+    if (fault_check(json_array_get(rules, 0), &err) != 0)
+        fail_msg("%s: %s", fault, err.message);
+    assert_int_equal(faulty_backend_open(backend, rules, &faulty, &err), 0);
+    json_decref(rules);
+    return faulty;
 }
 
 static struct engine_request request_of(enum rl_sizes sizes, const char *kernel, bool warm, bool cold, bool counters)

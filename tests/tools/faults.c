@@ -1,5 +1,5 @@
-/* Faults of a recording. */
-#include "gpu/recording/fault.h"
+/* Rules of what goes wrong, and when. */
+#include "tests/tools/faults.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -14,20 +14,35 @@ static const char *const selector_names[] = {"sizes", "unit",    "state",    "at
 /* members that count things */
 static const char *const integers[] = {"other_processes", "compared_device", "compared_host", "wrong", "worst_index"};
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
+static const char *const on_names[FAULT_ON_KINDS] = {
+    [FAULT_ON_CARD_STATE] = "card_state",
+    [FAULT_ON_DRIVER_NOW] = "driver_now",
+    [FAULT_ON_SPIN] = "spin",
+    [FAULT_ON_DESCRIBE] = "describe",
+    [FAULT_ON_CHECK] = "check",
+    [FAULT_ON_WARM] = "warm",
+    [FAULT_ON_COLD] = "cold",
+    [FAULT_ON_COUNT] = "count",
+    [FAULT_ON_IDENTIFY] = "identify",
+    [FAULT_ON_RESERVE] = "reserve",
+    [FAULT_ON_PREPARE] = "prepare",
+    [FAULT_ON_PROFILE] = "profile",
+    [FAULT_ON_LINE] = "line",
+};
 static const char *const write_names[] = {"half", "garbage", "oversize", "twice", "drop"};
 
-/* What set and scale may name, by op. */
-static const char *const alterable[RECORDING_OP_COUNT][32] = {
-    [RECORDING_CARD_STATE] = {"sm_hz", "memory_hz", "temperature_c", "power_w", "energy_j", "reasons",
-                              "other_processes"},
-    [RECORDING_DRIVER_NOW] = {"value"},
-    [RECORDING_SPIN] = {"sm_hz"},
-    [RECORDING_CHECK] = {"passed", "compared_device", "compared_host", "wrong", "worst_index", "worst", "detail"},
-    [RECORDING_WARM] = {"time_s", "sm_hz"},
-    [RECORDING_COLD] = {"time_s", "sm_hz"},
-    [RECORDING_COUNT] = {"dram_read", "dram_write", "l2", "l2_sm_sectors", "l1", "warps_active_pct", "fp64_add",
-                         "fp64_mul", "fp64_fma", "fp32_add", "fp32_mul", "fp32_fma", "fp16_add", "fp16_mul", "fp16_fma",
-                         "local_bytes"},
+/* What set and scale may name, by what is struck. */
+static const char *const alterable[FAULT_ON_KINDS][32] = {
+    [FAULT_ON_CARD_STATE] = {"sm_hz", "memory_hz", "temperature_c", "power_w", "energy_j", "reasons",
+                             "other_processes"},
+    [FAULT_ON_DRIVER_NOW] = {"value"},
+    [FAULT_ON_SPIN] = {"sm_hz"},
+    [FAULT_ON_CHECK] = {"passed", "compared_device", "compared_host", "wrong", "worst_index", "worst", "detail"},
+    [FAULT_ON_WARM] = {"time_s", "sm_hz"},
+    [FAULT_ON_COLD] = {"time_s", "sm_hz"},
+    [FAULT_ON_COUNT] = {"dram_read", "dram_write", "l2", "l2_sm_sectors", "l1", "warps_active_pct", "fp64_add",
+                        "fp64_mul", "fp64_fma", "fp32_add", "fp32_mul", "fp32_fma", "fp16_add", "fp16_mul", "fp16_fma",
+                        "local_bytes"},
 };
 
 struct faults {
@@ -45,12 +60,12 @@ static bool is_one_of(const char *word, const char *const *words, size_t count)
     return false;
 }
 
-static int op_of(const json_t *rule)
+static int on_of(const json_t *rule)
 {
     const char *on = json_string_value(json_object_get(rule, "on"));
-    for (int op = 0; op < RECORDING_OP_COUNT && on; op++)
-        if (strcmp(on, recording_op_name(op)) == 0)
-            return op;
+    for (int i = 0; i < FAULT_ON_KINDS && on; i++)
+        if (strcmp(on, on_names[i]) == 0)
+            return i;
     return -1;
 }
 
@@ -91,7 +106,7 @@ static void check_error(struct members *m)
         m->failed = true;
 }
 
-static void check_session(struct members *m, int op)
+static void check_session(struct members *m, int on)
 {
     struct members s;
     members_begin(&s, members_take(m, "session"), NULL, m->err);
@@ -101,7 +116,7 @@ static void check_session(struct members *m, int op)
         members_fail(&s, "status", "not an error's id");
     if (members_end(&s) != 0)
         m->failed = true;
-    if (op != RECORDING_COUNT)
+    if (on != FAULT_ON_COUNT)
         members_fail(m, "session", "for \"on\": \"count\" alone");
 }
 
@@ -110,7 +125,7 @@ static bool is_why(const json_t *value)
     return json_object_size(value) == 1 && json_is_string(json_object_get(value, "why"));
 }
 
-static bool value_fits(int op, const char *name, const json_t *value, bool scale)
+static bool value_fits(int on, const char *name, const json_t *value, bool scale)
 {
     double number = json_number_value(value);
     size_t index;
@@ -129,13 +144,13 @@ static bool value_fits(int op, const char *name, const json_t *value, bool scale
         return json_is_boolean(value) && !scale;
     if (is_one_of(name, integers, COUNT(integers)))
         return json_is_integer(value) && number >= 0 && !scale;
-    if (!scale && (op == RECORDING_COUNT || op == RECORDING_CARD_STATE) && is_why(value))
+    if (!scale && (on == FAULT_ON_COUNT || on == FAULT_ON_CARD_STATE) && is_why(value))
         return true;
     /* bounded, so that no product overflows */
     return json_is_number(value) && number >= 0 && number <= (scale ? 1e6 : 1e18);
 }
 
-static void check_alteration(struct members *m, int op, const char *action)
+static void check_alteration(struct members *m, int on, const char *action)
 {
     const json_t *object = members_take(m, action);
     const char *name;
@@ -147,9 +162,9 @@ static void check_alteration(struct members *m, int op, const char *action)
         return;
     json_object_foreach((json_t *)object, name, value)
     {
-        if (!is_one_of(name, alterable[op], 32))
-            members_fail(m, action, "naming something that this op does not answer");
-        else if (!value_fits(op, name, value, scale))
+        if (!is_one_of(name, alterable[on], 32))
+            members_fail(m, action, "naming something that is not answered there");
+        else if (!value_fits(on, name, value, scale))
             members_fail(m, action, "giving a member a value of the wrong type");
     }
 }
@@ -160,16 +175,16 @@ int fault_check(const json_t *rule, struct rl_err *err)
     members_begin(&m, rule, NULL, err);
     members_take(&m, "op");
     members_take(&m, "on");
-    int op = op_of(rule);
-    if (op < 0) {
-        members_fail(&m, "on", "not an op");
+    int on = on_of(rule);
+    if (on < 0) {
+        members_fail(&m, "on", "not what a fault can strike");
         return -1;
     }
     check_selectors(&m);
     size_t selected = m.taken;
     if (members_has(&m, "error"))
         check_error(&m);
-    if (members_has(&m, "error") && op == RECORDING_LINE)
+    if (members_has(&m, "error") && on == FAULT_ON_LINE)
         members_fail(&m, "error", "not for a line, which is no call");
     if (members_has(&m, "hang") && !members_bool(&m, "hang"))
         members_fail(&m, "hang", "not true");
@@ -180,14 +195,14 @@ int fault_check(const json_t *rule, struct rl_err *err)
     if (members_has(&m, "delay_ms"))
         members_integer(&m, "delay_ms", 1, 600000);
     if (members_has(&m, "session"))
-        check_session(&m, op);
+        check_session(&m, on);
     if (members_has(&m, "scale"))
-        check_alteration(&m, op, "scale");
+        check_alteration(&m, on, "scale");
     if (members_has(&m, "set"))
-        check_alteration(&m, op, "set");
+        check_alteration(&m, on, "set");
     if (members_has(&m, "write")) {
         const char *word = members_string(&m, "write");
-        if (op != RECORDING_LINE || !is_one_of(word, write_names, COUNT(write_names)))
+        if (on != FAULT_ON_LINE || !is_one_of(word, write_names, COUNT(write_names)))
             members_fail(&m, "write", "not half, garbage, oversize, twice or drop on a line");
     }
     if (!m.failed && m.taken == selected)
@@ -197,13 +212,18 @@ int fault_check(const json_t *rule, struct rl_err *err)
 
 /* ---- matching ---- */
 
-struct fault_moment fault_moment_work(enum recording_op op, const struct gpu_work *work)
+struct fault_moment fault_moment(enum fault_on on, enum rl_sizes sizes)
 {
-    struct fault_moment moment = FAULT_MOMENT(op, work->sizes);
+    return (struct fault_moment){.on = on, .sizes = sizes, .variant = -1, .launches = -1, .sample = -1, .state = -1};
+}
+
+struct fault_moment fault_moment_work(enum fault_on on, const struct gpu_work *work)
+{
+    struct fault_moment moment = fault_moment(on, work->sizes);
     moment.unit = work->unit->id;
     moment.variant = work->variant;
-    if (op == RECORDING_WARM || op == RECORDING_COLD)
-        moment.state = op == RECORDING_WARM ? RL_WARM : RL_COLD;
+    if (on == FAULT_ON_WARM || on == FAULT_ON_COLD)
+        moment.state = on == FAULT_ON_WARM ? RL_WARM : RL_COLD;
     return moment;
 }
 
@@ -244,7 +264,7 @@ static bool integer_fits(const json_t *rule, const char *name, int64_t seen)
 
 static bool fits(const json_t *rule, const struct fault_moment *moment)
 {
-    return op_of(rule) == (int)moment->op && text_fits(rule, "sizes", rl_sizes_name(moment->sizes)) &&
+    return on_of(rule) == (int)moment->on && text_fits(rule, "sizes", rl_sizes_name(moment->sizes)) &&
            text_fits(rule, "unit", moment->unit) && text_fits(rule, "at", moment->at) &&
            text_fits(rule, "line", moment->line) && text_fits(rule, "phase", moment->phase) &&
            text_fits(rule, "state", moment->state < 0 ? NULL : rl_state_name(moment->state)) &&

@@ -1,34 +1,49 @@
-/* Faults of a recording: rules that make a replayed call fail, hang, die or answer something else, and that break the
- * protocol at a line. They exist so that every bad end can be had without a broken GPU. gpu/recording/RECORDING.md
- * lists selectors and actions.
+/* Faults: rules that make a backend's call fail, hang, die or answer something else, and that break the measuring
+ * protocol at a line. They exist so that every bad end can be had without a broken GPU. tests/README.md lists selectors
+ * and actions.
  */
-#ifndef GPU_RECORDING_FAULT_H
-#define GPU_RECORDING_FAULT_H
+#ifndef TESTS_TOOLS_FAULTS_H
+#define TESTS_TOOLS_FAULTS_H
 
 #include <jansson.h>
 #include <stdint.h>
 
+#include "gpu/backend/backend.h"
 #include "gpu/base/buf.h"
 #include "gpu/base/err.h"
-#include "gpu/recording/recording.h"
 
-/* Whether a line of op "fault" is one that gpu/recording/RECORDING.md allows: RL_E_REPLAY_FORMAT names the member. */
+/* What a fault strikes; the names in faults.c are the "on" member. */
+enum fault_on {
+    FAULT_ON_CARD_STATE,
+    FAULT_ON_DRIVER_NOW,
+    FAULT_ON_SPIN,
+    FAULT_ON_DESCRIBE,
+    FAULT_ON_CHECK,
+    FAULT_ON_WARM,
+    FAULT_ON_COLD,
+    FAULT_ON_COUNT,
+    FAULT_ON_IDENTIFY,
+    FAULT_ON_RESERVE,
+    FAULT_ON_PREPARE,
+    FAULT_ON_PROFILE,
+    FAULT_ON_LINE, /* a protocol line about to be written */
+    FAULT_ON_KINDS
+};
+
+/* Whether a rule is one that tests/README.md allows: RL_E_REPLAY_FORMAT names the member. */
 int fault_check(const json_t *rule, struct rl_err *err);
 
 /* A call, or a protocol line about to be written. NULL and -1: the moment has no such thing, and a rule that selects by
  * it does not apply. */
 struct fault_moment {
-    enum recording_op op;
+    enum fault_on on;
     enum rl_sizes sizes;
     const char *unit, *at, *line, *phase;
     int64_t variant, launches, sample; /* sample: of warm and cold; step of spin */
     int state;                         /* enum rl_state */
 };
-#define FAULT_MOMENT(op_, sizes_)                                                                                      \
-    {                                                                                                                  \
-        .op = (op_), .sizes = (sizes_), .variant = -1, .launches = -1, .sample = -1, .state = -1                       \
-    }
-struct fault_moment fault_moment_work(enum recording_op op, const struct gpu_work *work);
+struct fault_moment fault_moment(enum fault_on on, enum rl_sizes sizes);
+struct fault_moment fault_moment_work(enum fault_on on, const struct gpu_work *work);
 
 /* The rules with what has happened to them: skip and times count over the life of a backend. */
 struct faults;
