@@ -173,6 +173,62 @@ static void test_round_trip(void **state)
     unlink(file);
 }
 
+static void expect_warm(struct gpu_backend *backend, const struct gpu_work *work, unsigned sample, bool fails)
+{
+    struct gpu_sample got;
+    struct rl_err err = {.code = RL_E_NONE};
+    int rc = backend->ops->warm(backend, work, 10, sample, &got, &err);
+    if (rc != (fails ? -1 : 0) || (fails && (err.code != RL_E_CUDA_FAILED || strcmp(err.message, "once") != 0)))
+        fail_msg("sample %u: %d, %s", sample, rc, rc == 0 ? "" : err.message);
+}
+
+/* What failed once fails once in a replay: at that sample of that series, and not in the one after it. */
+static void test_a_failure_is_of_its_call(void **state)
+{
+    (void)state;
+    char file[64] = "/tmp/test_replay.XXXXXX";
+    int fd = mkstemp(file);
+    struct gpu_work work = {.unit = rl_unit_find("vector_add"), .sizes = RL_COURSE, .dims = {1 << 20, 0, 0}};
+    struct gpu_backend *faulty = NULL, *backends[2] = {NULL, NULL};
+    struct rl_device device;
+    struct rl_environment environment;
+    struct rl_arena *arena = rl_arena_new(1024 * 1024);
+    struct rl_err err = {.code = RL_E_NONE};
+    json_t *rules =
+        json_loads("[{\"op\":\"fault\",\"on\":\"warm\",\"skip\":2,\"times\":1,\"error\":{\"code\":\"cuda_failed\","
+                   "\"message\":\"once\"}}]",
+                   0, NULL);
+    assert_true(fd >= 0 && arena);
+    close(fd);
+    struct fake_backend *fake = fake_new();
+    struct gpu_backend_ops ops = *fake->base.ops;
+    ops.identify = full_identify;
+    fake->base.ops = &ops;
+    assert_int_equal(faulty_backend_open(&fake->base, rules, &faulty, &err), 0);
+    assert_int_equal(gpu_backend_open_recorder(faulty, file, &backends[0], &err), 0);
+    for (int replayed = 0; replayed < 2; replayed++) {
+        struct gpu_backend *backend = backends[replayed];
+        assert_int_equal(backend->ops->identify(backend, arena, &device, &environment, &err), 0);
+        assert_int_equal(backend->ops->prepare(backend, &work, &err), 0);
+        expect_warm(backend, &work, 0, false);
+        expect_warm(backend, &work, 1, false);
+        expect_warm(backend, &work, 2, true);
+        expect_warm(backend, &work, 2, false);
+        for (unsigned sample = 0; sample < 4; sample++) /* another series */
+            expect_warm(backend, &work, sample, false);
+        if (replayed)
+            continue;
+        assert_int_equal(gpu_recorder_finish(backend, &err), 0);
+        if (gpu_backend_open_replay(file, NULL, &backends[1], &err) != 0)
+            fail_msg("%s", err.message);
+    }
+    backends[0]->ops->close(backends[0]);
+    backends[1]->ops->close(backends[1]);
+    rl_arena_free(arena);
+    json_decref(rules);
+    unlink(file);
+}
+
 static void test_subsets(void **state)
 {
     (void)state;
@@ -354,6 +410,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_a_failure_is_of_its_call),
         cmocka_unit_test(test_subsets),
         cmocka_unit_test(test_gaps_are_errors),
         cmocka_unit_test(test_devices),
