@@ -44,7 +44,14 @@ async function reach(method, path, {signal, headers = {}, body} = {}) {
     return await fetch(at, {method, headers: all, body, signal, cache: "no-cache"});
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new ApiError({code: "unreachable", message: "The daemon does not answer.", next_action: "Check that rooflined runs, then try again."}, 0);
+    throw new ApiError(
+      {
+        code: "unreachable",
+        message: "The daemon does not answer.",
+        next_action: "Check that rooflined runs, then try again.",
+      },
+      0,
+    );
   }
 }
 
@@ -63,14 +70,23 @@ async function limited(signal, ask) {
     });
   } catch (error) {
     if (!silence.signal.aborted || signal?.aborted) throw error;
-    throw new ApiError({code: "unreachable", message: `The daemon did not answer within ${LIMIT_MS / 1000} s.`, next_action: "Check that rooflined is not stopped, that its machine is not overloaded and that it can be reached, then try again."}, 0);
+    throw new ApiError(
+      {
+        code: "unreachable",
+        message: `The daemon did not answer within ${LIMIT_MS / 1000} s.`,
+        next_action:
+          "Check that rooflined is not stopped, that its machine is not overloaded and that it can be reached, then try again.",
+      },
+      0,
+    );
   } finally {
     clearTimeout(timer);
   }
 }
 
 /** A response that is no success, with what it says (null: nothing that is JSON), as an error. */
-const refusal = (response, said) => new ApiError(said?.error ?? wordless(response.status), response.status, response.headers.get("Retry-After"));
+const refusal = (response, said) =>
+  new ApiError(said?.error ?? wordless(response.status), response.status, response.headers.get("Retry-After"));
 
 /** The response of a success; throws ApiError for everything else. */
 async function ask(method, path, options) {
@@ -80,7 +96,11 @@ async function ask(method, path, options) {
 }
 
 function wordless(status) {
-  return {code: "bad_answer", message: `The daemon answered ${status} without words.`, next_action: "Read the daemon's log."};
+  return {
+    code: "bad_answer",
+    message: `The daemon answered ${status} without words.`,
+    next_action: "Read the daemon's log.",
+  };
 }
 
 async function read(response, how) {
@@ -89,16 +109,24 @@ async function read(response, how) {
   } catch (error) {
     if (error.name === "AbortError") throw error;
     if (error.name === "SyntaxError") throw new ApiError(wordless(response.status), response.status);
-    throw new ApiError({code: "unreachable", message: "The answer broke off.", next_action: "Check that rooflined runs, then try again."}, 0);
+    throw new ApiError(
+      {
+        code: "unreachable",
+        message: "The answer broke off.",
+        next_action: "Check that rooflined runs, then try again.",
+      },
+      0,
+    );
   }
 }
 
 /** GET with a limit: {response, said}, the latter as how reads it, "json" or "text". */
-const getWithin = (path, signal, how) => limited(signal, async (within, heard) => {
-  const response = await ask("GET", path, {signal: within});
-  heard();
-  return {response, said: await read(response, how)};
-});
+const getWithin = (path, signal, how) =>
+  limited(signal, async (within, heard) => {
+    const response = await ask("GET", path, {signal: within});
+    heard();
+    return {response, said: await read(response, how)};
+  });
 
 /** GET, as JSON. */
 export const get = async (path, {signal} = {}) => (await getWithin(path, signal, "json")).said;
@@ -129,7 +157,11 @@ export async function getTagged(path, {signal} = {}) {
 /** Any other method. body: an object, sent as JSON; a FormData or null. Returns {status, headers, etag, body}; body is null where none came. */
 export async function send(method, path, body = null, headers = {}, {signal} = {}) {
   const json = body !== null && !(body instanceof FormData);
-  const response = await ask(method, path, {signal, headers: json ? {"Content-Type": "application/json", ...headers} : headers, body: json ? JSON.stringify(body) : body ?? undefined});
+  const response = await ask(method, path, {
+    signal,
+    headers: json ? {"Content-Type": "application/json", ...headers} : headers,
+    body: json ? JSON.stringify(body) : (body ?? undefined),
+  });
   const text = await read(response, "text");
   let made = null;
   try {
@@ -147,8 +179,21 @@ export function upload(path, form, told, {signal} = {}) {
     request.open("POST", place(path));
     const token = sessionStorage.getItem(TOKEN);
     if (token) request.setRequestHeader("Authorization", `Bearer ${token}`);
-    request.upload.addEventListener("progress", (event) => { if (event.lengthComputable) told(event.loaded / event.total); });
-    request.addEventListener("error", () => reject(new ApiError({code: "unreachable", message: "The upload broke off.", next_action: "Check that rooflined runs and that the files are not over its limit, then send them again."}, 0)));
+    request.upload.addEventListener("progress", (event) => {
+      if (event.lengthComputable) told(event.loaded / event.total);
+    });
+    request.addEventListener("error", () =>
+      reject(
+        new ApiError(
+          {
+            code: "unreachable",
+            message: "The upload broke off.",
+            next_action: "Check that rooflined runs and that the files are not over its limit, then send them again.",
+          },
+          0,
+        ),
+      ),
+    );
     request.addEventListener("abort", () => reject(new DOMException("left", "AbortError")));
     request.addEventListener("load", () => {
       let body = null;
@@ -157,8 +202,16 @@ export function upload(path, form, told, {signal} = {}) {
       } catch {
         // told below, by the status
       }
-      if (request.status >= 200 && request.status < 300 && body !== null) resolve({status: request.status, body, withdrawn: request.getResponseHeader("Run-Withdrawn") === "true"});
-      else reject(new ApiError(body?.error ?? wordless(request.status), request.status, request.getResponseHeader("Retry-After")));
+      if (request.status >= 200 && request.status < 300 && body !== null)
+        resolve({status: request.status, body, withdrawn: request.getResponseHeader("Run-Withdrawn") === "true"});
+      else
+        reject(
+          new ApiError(
+            body?.error ?? wordless(request.status),
+            request.status,
+            request.getResponseHeader("Retry-After"),
+          ),
+        );
     });
     signal?.addEventListener("abort", () => request.abort());
     request.send(form);
@@ -167,7 +220,9 @@ export function upload(path, form, told, {signal} = {}) {
 
 /** "/api/v1/runs" and {device, since: null} as one address; members that are null, undefined or empty are left out. */
 export function address(path, query = {}) {
-  const given = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== ""));
+  const given = new URLSearchParams(
+    Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== ""),
+  );
   return given.size === 0 ? path : `${path}?${given}`;
 }
 

@@ -18,7 +18,8 @@ const parameters = () => new URLSearchParams(location.hash.slice(1));
 /** The address of a view in a state; members that are null, undefined or empty are left out. */
 function link(view, state = {}) {
   const all = new URLSearchParams(view === FIRST.name ? {} : {view});
-  for (const [name, value] of Object.entries(state)) if (value !== null && value !== undefined && value !== "") all.set(name, value);
+  for (const [name, value] of Object.entries(state))
+    if (value !== null && value !== undefined && value !== "") all.set(name, value);
   return `#${all}`;
 }
 
@@ -40,7 +41,11 @@ function stylesheet(href) {
         sheet.sheet.disabled = href !== worn; // it may come when its view has been left
         resolve();
       });
-      sheet.addEventListener("error", () => { sheets.delete(href); sheet.remove(); resolve(); });
+      sheet.addEventListener("error", () => {
+        sheets.delete(href);
+        sheet.remove();
+        resolve();
+      });
     });
     sheets.set(href, {sheet, loaded});
     document.head.append(sheet);
@@ -60,7 +65,12 @@ function say(...children) {
 }
 
 function askToken(error) {
-  say(element("h1", {tabindex: "-1"}, "A token is needed"), element("p", {}, errorSentence(error)), element("p", {}, "The one that you give here is kept until this tab is closed."), tokenForm(() => route({moved: true})));
+  say(
+    element("h1", {tabindex: "-1"}, "A token is needed"),
+    element("p", {}, errorSentence(error)),
+    element("p", {}, "The one that you give here is kept until this tab is closed."),
+    tokenForm(() => route({moved: true})),
+  );
 }
 
 function fail(entry, error) {
@@ -70,14 +80,20 @@ function fail(entry, error) {
     return;
   }
   const title = `${entry.what[0].toUpperCase()}${entry.what.slice(1)} cannot be shown`;
-  say(element("h1", {tabindex: "-1"}, title), element("p", {}, errorSentence(error)), error.nextAction ? element("p", {}, sentence(error.nextAction)) : null,
-    error.code ? element("p", {class: "code"}, error.code) : null, button("Try again", () => route({moved: true})));
+  say(
+    element("h1", {tabindex: "-1"}, title),
+    element("p", {}, errorSentence(error)),
+    error.nextAction ? element("p", {}, sentence(error.nextAction)) : null,
+    error.code ? element("p", {class: "code"}, error.code) : null,
+    button("Try again", () => route({moved: true})),
+  );
 }
 
 /** What went wrong, as the API would say it: a defect of the page itself is told too, not swallowed. */
 function asApiError(error) {
   if (error instanceof ApiError) return error;
-  if (error instanceof TypeError && /import|module/i.test(error.message)) return new ApiError({code: "unreachable", message: "The daemon does not answer.", next_action: RELOAD}, 0);
+  if (error instanceof TypeError && /import|module/i.test(error.message))
+    return new ApiError({code: "unreachable", message: "The daemon does not answer.", next_action: RELOAD}, 0);
   console.error(error);
   return new ApiError({code: "page", message: `The page failed: ${error.message}`, next_action: RELOAD}, 0);
 }
@@ -86,7 +102,17 @@ function asApiError(error) {
 function stale(error, since, again) {
   const place = byId("stale");
   if (!place.hidden) return;
-  place.replaceChildren(element("p", {}, `${errorSentence(error)} What stands here is as of `, moment(since.toISOString()), element("span", {class: "on-screen"}, "; the page keeps trying"), "."), element("p", {class: "buttons"}, button("Try now", again)));
+  place.replaceChildren(
+    element(
+      "p",
+      {},
+      `${errorSentence(error)} What stands here is as of `,
+      moment(since.toISOString()),
+      element("span", {class: "on-screen"}, "; the page keeps trying"),
+      ".",
+    ),
+    element("p", {class: "buttons"}, button("Try now", again)),
+  );
   place.hidden = false;
 }
 
@@ -108,14 +134,19 @@ function tell(...children) {
 /** Calls fn every so many milliseconds until the view is left or fn returns false; waits while nobody looks. A failure of the API is told as stale. */
 async function every(signal, ms, fn) {
   let again = () => {};
-  const wait = () => new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    again = () => { clearTimeout(timer); resolve(); };
-  });
-  const visible = () => new Promise((resolve) => {
-    if (!document.hidden) resolve();
-    else document.addEventListener("visibilitychange", resolve, {once: true});
-  });
+  const wait = () =>
+    new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      again = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  const visible = () =>
+    new Promise((resolve) => {
+      if (!document.hidden) resolve();
+      else document.addEventListener("visibilitychange", resolve, {once: true});
+    });
   let since = new Date();
   for (;;) {
     await wait();
@@ -155,7 +186,11 @@ function writer(signal) {
 
 function shellOf(controller) {
   const {signal} = controller;
-  const alive = (fn) => (...given) => { if (!signal.aborted) fn(...given); };
+  const alive =
+    (fn) =>
+    (...given) => {
+      if (!signal.aborted) fn(...given);
+    };
   return {
     signal,
     link,
@@ -163,8 +198,12 @@ function shellOf(controller) {
     setParameters: alive(setParameters),
     /** make(): the changes, as they are when they are written. */
     setParametersSoon: alive(writer(signal)),
-    title: alive((text) => { document.title = `${text} · rooflined`; }),
-    every: (ms, fn) => { every(signal, ms, fn); },
+    title: alive((text) => {
+      document.title = `${text} · rooflined`;
+    }),
+    every: (ms, fn) => {
+      every(signal, ms, fn);
+    },
     tell: alive(tell),
     /** Shows the view again as the address has it now. */
     reload: alive(() => route()),
@@ -173,8 +212,16 @@ function shellOf(controller) {
 
 /** Says "loading" for as long as the view has put nothing onto the page; its name is the heading, for who goes by headings. */
 function loading(root, entry) {
-  const words = setTimeout(() => { if (!root.hasChildNodes()) byId("message").replaceChildren(element("h1", {class: "visually-hidden"}, entry.nav), element("p", {class: "loading"}, `Loading ${entry.what} …`)); }, 0);
-  const watch = new MutationObserver(() => { byId("message").replaceChildren(); });
+  const words = setTimeout(() => {
+    if (!root.hasChildNodes())
+      byId("message").replaceChildren(
+        element("h1", {class: "visually-hidden"}, entry.nav),
+        element("p", {class: "loading"}, `Loading ${entry.what} …`),
+      );
+  }, 0);
+  const watch = new MutationObserver(() => {
+    byId("message").replaceChildren();
+  });
   watch.observe(root, {childList: true});
   return () => {
     clearTimeout(words);
@@ -202,7 +249,11 @@ async function route({moved = false} = {}) {
   }
   if (!entry) {
     wear(null);
-    say(element("h1", {tabindex: "-1"}, "There is no such view"), element("p", {}, "The address names a view that this page does not have."), element("p", {}, element("a", {href: link(FIRST.name)}, "Show the newest roofline")));
+    say(
+      element("h1", {tabindex: "-1"}, "There is no such view"),
+      element("p", {}, "The address names a view that this page does not have."),
+      element("p", {}, element("a", {href: link(FIRST.name)}, "Show the newest roofline")),
+    );
     return;
   }
   document.title = `${entry.nav} · rooflined`;
@@ -212,7 +263,8 @@ async function route({moved = false} = {}) {
     const path = `./views/${entry.name}.js`; // apart, so that the bundler leaves it to the browser
     const module = await import(path);
     if (!controller.signal.aborted) await wear(module.css ?? null);
-    if (!controller.signal.aborted) mine.redraw = (await module.show(root, params, shellOf(controller)))?.redraw ?? null;
+    if (!controller.signal.aborted)
+      mine.redraw = (await module.show(root, params, shellOf(controller)))?.redraw ?? null;
   } catch (error) {
     failed = error;
   }
@@ -233,7 +285,9 @@ function arrive() {
   heading.focus({preventScroll: true});
 }
 
-byId("views").replaceChildren(...VIEWS.map((view) => element("a", {href: link(view.name), "data-view": view.name}, view.nav)));
+byId("views").replaceChildren(
+  ...VIEWS.map((view) => element("a", {href: link(view.name), "data-view": view.name}, view.nav)),
+);
 let width = 0;
 new ResizeObserver(([entry]) => {
   if (Math.abs(entry.contentRect.width - width) < 1) return;

@@ -23,14 +23,40 @@ export function pointGroups(svg, items, level) {
   items.forEach((item, i) => {
     const {p, main, asked, label} = item;
     const names = ["point", p.where, p.index > 0 ? "second" : ""].filter(Boolean).join(" ");
-    const group = svgElement("g", {class: names, role: "img", "aria-label": sentence(p, level), tabindex: i === 0 ? "0" : "-1", "data-kernel": p.kernel});
+    const group = svgElement("g", {
+      class: names,
+      role: "img",
+      "aria-label": sentence(p, level),
+      tabindex: i === 0 ? "0" : "-1",
+      "data-kernel": p.kernel,
+    });
     if (p.where === "edge") {
-      if (asked) group.append(svgElement("path", {class: "edge-line", d: `M${(asked.x + 6).toFixed(1)},${asked.y.toFixed(1)}H${(main.x - 6).toFixed(1)}`}));
-      group.append(svgElement("path", {class: "edge-mark", d: `M${(main.x - 5).toFixed(1)},${(main.y - 6).toFixed(1)}l11,6l-11,6z`}));
+      if (asked)
+        group.append(
+          svgElement("path", {
+            class: "edge-line",
+            d: `M${(asked.x + 6).toFixed(1)},${asked.y.toFixed(1)}H${(main.x - 6).toFixed(1)}`,
+          }),
+        );
+      group.append(
+        svgElement("path", {
+          class: "edge-mark",
+          d: `M${(main.x - 5).toFixed(1)},${(main.y - 6).toFixed(1)}l11,6l-11,6z`,
+        }),
+      );
     }
-    group.append(svgElement("circle", {class: "ring", cx: main.x.toFixed(2), cy: main.y.toFixed(2), r: p.index > 0 ? "13" : "10"}));
-    if (asked && asked !== main) group.append(svgElement("circle", {class: "ring", cx: asked.x.toFixed(2), cy: asked.y.toFixed(2), r: "8"}));
-    group.append(svgElement("text", {x: label.x.toFixed(1), y: label.y.toFixed(1), dy: "0.35em", "text-anchor": "middle"}, p.label));
+    group.append(
+      svgElement("circle", {class: "ring", cx: main.x.toFixed(2), cy: main.y.toFixed(2), r: p.index > 0 ? "13" : "10"}),
+    );
+    if (asked && asked !== main)
+      group.append(svgElement("circle", {class: "ring", cx: asked.x.toFixed(2), cy: asked.y.toFixed(2), r: "8"}));
+    group.append(
+      svgElement(
+        "text",
+        {x: label.x.toFixed(1), y: label.y.toFixed(1), dy: "0.35em", "text-anchor": "middle"},
+        p.label,
+      ),
+    );
     layer.append(group);
     item.group = group;
   });
@@ -38,7 +64,10 @@ export function pointGroups(svg, items, level) {
 
 /** The items whose point, asked point or number is nearest to (x, y), nearest first; items at one place all come. */
 function near(items, x, y) {
-  const away = items.map((item) => ({item, far: Math.min(...[item.main, item.asked, item.label].filter(Boolean).map((at) => Math.hypot(at.x - x, at.y - y)))}));
+  const away = items.map((item) => ({
+    item,
+    far: Math.min(...[item.main, item.asked, item.label].filter(Boolean).map((at) => Math.hypot(at.x - x, at.y - y))),
+  }));
   away.sort((a, b) => a.far - b.far);
   if (away.length === 0 || away[0].far > REACH) return [];
   return away.filter(({far}) => far <= away[0].far + 4).map(({item}) => item);
@@ -63,7 +92,14 @@ export function listen(svg, items, choose) {
   // A further tap on points that lie over one another goes to the next of them.
   svg.addEventListener("click", (event) => {
     const found = at(event);
-    if (found.length > 0) pick(found[event.pointerType !== "mouse" || event.detail > 1 ? (found.indexOf(current) + 1) % found.length : Math.max(0, found.indexOf(current))]);
+    if (found.length > 0)
+      pick(
+        found[
+          event.pointerType !== "mouse" || event.detail > 1
+            ? (found.indexOf(current) + 1) % found.length
+            : Math.max(0, found.indexOf(current))
+        ],
+      );
   });
   items.forEach((item, i) => {
     item.group.addEventListener("focus", () => {
@@ -72,7 +108,14 @@ export function listen(svg, items, choose) {
     });
     item.group.addEventListener("keydown", (event) => {
       if (event.altKey || event.ctrlKey || event.metaKey) return; // the browser's own, as back is
-      const to = {ArrowRight: i + 1, ArrowDown: i + 1, ArrowLeft: i - 1, ArrowUp: i - 1, Home: 0, End: items.length - 1}[event.key];
+      const to = {
+        ArrowRight: i + 1,
+        ArrowDown: i + 1,
+        ArrowLeft: i - 1,
+        ArrowUp: i - 1,
+        Home: 0,
+        End: items.length - 1,
+      }[event.key];
       if (to === undefined) return;
       event.preventDefault();
       items[(to + items.length) % items.length].group.focus();

@@ -8,7 +8,9 @@ const textWidth = (text, size = 12) => text.length * size * 0.6;
 /** Boxes along a line from (ax, ay) to (bx, by), since a box around all of it would cover half of the chart. */
 function boxesAlong(ax, ay, bx, by, thick) {
   const count = Math.max(1, Math.ceil(Math.hypot(bx - ax, by - ay) / thick));
-  return Array.from({length: count + 1}, (_, i) => boxAt(ax + ((bx - ax) * i) / count, ay + ((by - ay) * i) / count, thick, thick));
+  return Array.from({length: count + 1}, (_, i) =>
+    boxAt(ax + ((bx - ax) * i) / count, ay + ((by - ay) * i) / count, thick, thick),
+  );
 }
 
 // along the roof: the middle first, then ever farther from it
@@ -28,7 +30,13 @@ function slopeName(group, [[ax, ay], [bx, by]], text, taken, attributes) {
     for (const share of SHARES) {
       const middle = width / 2 + 10 + share * (length - width - 20);
       const [x, y] = [ax + middle * ux + side * uy, ay + middle * uy - side * ux];
-      const boxes = boxesAlong(x - (width / 2) * ux, y - (width / 2) * uy, x + (width / 2) * ux, y + (width / 2) * uy, 11);
+      const boxes = boxesAlong(
+        x - (width / 2) * ux,
+        y - (width / 2) * uy,
+        x + (width / 2) * ux,
+        y + (width / 2) * uy,
+        11,
+      );
       const covered = taken.filter((box) => boxes.some((own) => meet(own, box))).length;
       if (best === null || covered < best.covered) best = {covered, x, y, boxes};
     }
@@ -59,11 +67,17 @@ export function roofNames(svg, series, level, {dots, joins}, {px, py, size, marg
   const group = svg.appendChild(svgElement("g", {class: "roof-labels", "aria-hidden": "true"}));
   const pixels = (points) => points.map(([x, y]) => [px(x), py(y)]);
   const narrow = size.width < 500;
-  const roofBoxes = series.flatMap(({lines}) => [lines.memory, lines.compute].filter((points) => points.length > 0).flatMap((points) => {
-    const [a, b] = pixels(points);
-    return boxesAlong(...a, ...b, 6);
-  }));
-  const ridgeBoxes = series.flatMap(({roof}) => (roof.ridge === null ? [] : boxesAlong(px(roof.ridge), py(roof.fma), px(roof.ridge), size.height - margin.bottom, 4)));
+  const roofBoxes = series.flatMap(({lines}) =>
+    [lines.memory, lines.compute]
+      .filter((points) => points.length > 0)
+      .flatMap((points) => {
+        const [a, b] = pixels(points);
+        return boxesAlong(...a, ...b, 6);
+      }),
+  );
+  const ridgeBoxes = series.flatMap(({roof}) =>
+    roof.ridge === null ? [] : boxesAlong(px(roof.ridge), py(roof.fma), px(roof.ridge), size.height - margin.bottom, 4),
+  );
   const taken = [...dots];
   for (const {run, index, roof, lines, ceilings} of series) {
     const attributes = {class: index === 0 ? null : "second"};
@@ -72,25 +86,61 @@ export function roofNames(svg, series, level, {dots, joins}, {px, py, size, marg
     if (lines.compute.length > 0) {
       const [right, y] = [size.width - margin.right, py(roof.fma)];
       const left = Math.max(margin.left + 4, px(lines.compute[0][0]) + 4);
-      const above = [{x: right, y: y - 8, anchor: "end"}, {x: left, y: y - 8, anchor: "start"}];
-      const below = [{x: right, y: y + 17, anchor: "end"}, {x: left, y: y + 17, anchor: "start"}];
+      const above = [
+        {x: right, y: y - 8, anchor: "end"},
+        {x: left, y: y - 8, anchor: "start"},
+      ];
+      const below = [
+        {x: right, y: y + 17, anchor: "end"},
+        {x: left, y: y + 17, anchor: "start"},
+      ];
       const value = si(roof.fma, "FLOP/s");
-      keep(firstThatFits([`${before}FMA ${value}`, `${before}${value}`], (text) => flatName(group, text, index === 0 ? [...above, ...below] : [...below, ...above], [...taken, ...(index > 0 ? roofBoxes : [])], attributes)));
+      keep(
+        firstThatFits([`${before}FMA ${value}`, `${before}${value}`], (text) =>
+          flatName(
+            group,
+            text,
+            index === 0 ? [...above, ...below] : [...below, ...above],
+            [...taken, ...(index > 0 ? roofBoxes : [])],
+            attributes,
+          ),
+        ),
+      );
     }
     if (lines.memory.length > 0) {
       const value = si(roof.copy, "B/s");
-      const texts = [...(narrow ? [] : [`${before}${level.roofName} ${value}, ${ceilings}`]), `${before}${value}`, ...(before === "" ? [] : [before.slice(0, -2)])];
-      const among = (others) => firstThatFits(texts, (text) => slopeName(group, pixels(lines.memory), text, [...taken, ...(index > 0 ? roofBoxes : []), ...others], attributes));
+      const texts = [
+        ...(narrow ? [] : [`${before}${level.roofName} ${value}, ${ceilings}`]),
+        `${before}${value}`,
+        ...(before === "" ? [] : [before.slice(0, -2)]),
+      ];
+      const among = (others) =>
+        firstThatFits(texts, (text) =>
+          slopeName(
+            group,
+            pixels(lines.memory),
+            text,
+            [...taken, ...(index > 0 ? roofBoxes : []), ...others],
+            attributes,
+          ),
+        );
       keep(among(joins) ?? among([]));
     }
     if (roof.ridge !== null) {
-      const places = (text) => [8, 24, 40].flatMap((up) => {
-        const y = size.height - margin.bottom - up;
-        const end = {x: px(roof.ridge) - 6, y, anchor: "end"};
-        return px(roof.ridge) + textWidth(text) + 10 > size.width - margin.right ? [end] : [{x: px(roof.ridge) + 6, y, anchor: "start"}, end];
-      });
+      const places = (text) =>
+        [8, 24, 40].flatMap((up) => {
+          const y = size.height - margin.bottom - up;
+          const end = {x: px(roof.ridge) - 6, y, anchor: "end"};
+          return px(roof.ridge) + textWidth(text) + 10 > size.width - margin.right
+            ? [end]
+            : [{x: px(roof.ridge) + 6, y, anchor: "start"}, end];
+        });
       const short = `ridge ${ratio(roof.ridge)}`;
-      keep(firstThatFits(narrow ? [short] : [`${before}${short}`, short], (text) => flatName(group, text, places(text), [...taken, ...ridgeBoxes], attributes)));
+      keep(
+        firstThatFits(narrow ? [short] : [`${before}${short}`, short], (text) =>
+          flatName(group, text, places(text), [...taken, ...ridgeBoxes], attributes),
+        ),
+      );
     }
   }
   return [...taken.slice(dots.length), ...roofBoxes];

@@ -16,8 +16,20 @@ const isPoint = (p) => p.where === "point";
 
 /** One run as it goes onto the chart. hidden: numbers of kernels that the reader has put away. */
 function seriesOf(run, state, level, hidden, index, numberOf) {
-  const placed = place(run, state, level).map((p) => ({...p, index, number: numberOf(p), label: index === 0 ? String(numberOf(p)) : `${numberOf(p)}′`}));
-  return {run, state, index, roof: roofs(run, state, level), placed, shown: placed.filter((p) => !hidden.has(p.number))};
+  const placed = place(run, state, level).map((p) => ({
+    ...p,
+    index,
+    number: numberOf(p),
+    label: index === 0 ? String(numberOf(p)) : `${numberOf(p)}′`,
+  }));
+  return {
+    run,
+    state,
+    index,
+    roof: roofs(run, state, level),
+    placed,
+    shown: placed.filter((p) => !hidden.has(p.number)),
+  };
 }
 
 /**
@@ -43,15 +55,22 @@ function roofMarks({roof, index}, lines, domain) {
   const colour = index === 0 ? "var(--roof)" : "var(--second)";
   const style = {stroke: colour, strokeWidth: 2.5, strokeDasharray: index === 0 ? null : "9 5"};
   const further = roof.others.map(({value, unit}) => {
-    const cut = unit === "flop_per_s" ? roofLines({copy: null, fma: value, ridge: null}, domain).compute : roofLines({...roof, copy: value, ridge: roof.fma === null ? null : roof.fma / value}, domain).memory;
+    const cut =
+      unit === "flop_per_s"
+        ? roofLines({copy: null, fma: value, ridge: null}, domain).compute
+        : roofLines({...roof, copy: value, ridge: roof.fma === null ? null : roof.fma / value}, domain).memory;
     return line(cut, {stroke: "var(--join)", strokeWidth: 1.2, strokeDasharray: "2 4"});
   });
   const band = roof.mixes ? mixBand(roof.mixes, roof.fma, domain) : [];
   return [
     index === 0 && roof.mixes ? areaY(band, {x: "x", y1: "low", y2: "high", fill: "var(--band)"}) : null,
-    ...(index === 0 && roof.mixes ? ["low", "high"].map((y) => line(band, {x: "x", y, stroke: "var(--join)", strokeWidth: 0.8})) : []),
+    ...(index === 0 && roof.mixes
+      ? ["low", "high"].map((y) => line(band, {x: "x", y, stroke: "var(--join)", strokeWidth: 0.8}))
+      : []),
     ...(index === 0 ? further : []),
-    roof.ridge === null ? null : ruleX([roof.ridge], {y1: domain.y[0], y2: roof.fma, stroke: colour, strokeDasharray: "3 4"}),
+    roof.ridge === null
+      ? null
+      : ruleX([roof.ridge], {y1: domain.y[0], y2: roof.fma, stroke: colour, strokeDasharray: "3 4"}),
     line(lines.memory, style),
     line(lines.compute, style),
   ];
@@ -60,9 +79,17 @@ function roofMarks({roof, index}, lines, domain) {
 function firstMarks({shown}) {
   const asked = shown.filter((p) => p.asked !== null);
   return [
-    link(shown.filter((p) => isPoint(p) && p.asked !== null), {x1: "asked", y1: "rate", x2: "measured", y2: "rate", stroke: "var(--join)", strokeWidth: 1.5}),
+    link(
+      shown.filter((p) => isPoint(p) && p.asked !== null),
+      {x1: "asked", y1: "rate", x2: "measured", y2: "rate", stroke: "var(--join)", strokeWidth: 1.5},
+    ),
     dot(asked, {x: "asked", y: "rate", r: 4, fill: "var(--page)", stroke: "var(--ask)", strokeWidth: 1.6}),
-    ...SHAPES.map((symbol) => dot(shown.filter((p) => isPoint(p) && symbolOf(p) === symbol), {x: "measured", y: "rate", r: 5.5, symbol, fill: `var(--${symbol})`, stroke: "var(--page)", strokeWidth: 1})),
+    ...SHAPES.map((symbol) =>
+      dot(
+        shown.filter((p) => isPoint(p) && symbolOf(p) === symbol),
+        {x: "measured", y: "rate", r: 5.5, symbol, fill: `var(--${symbol})`, stroke: "var(--page)", strokeWidth: 1},
+      ),
+    ),
   ];
 }
 
@@ -74,8 +101,21 @@ function secondMarks(first, {shown}) {
     return before ? [{x1: before.measured, y1: before.rate, x2: p.measured, y2: p.rate}] : [];
   });
   return [
-    link(moved, {x1: "x1", y1: "y1", x2: "x2", y2: "y2", stroke: "var(--second)", strokeWidth: 1.2, strokeDasharray: "1.5 3"}),
-    ...SHAPES.map((symbol) => dot(points.filter((p) => symbolOf(p) === symbol), {x: "measured", y: "rate", r: 8, symbol, fill: "none", stroke: "var(--second)", strokeWidth: 2})),
+    link(moved, {
+      x1: "x1",
+      y1: "y1",
+      x2: "x2",
+      y2: "y2",
+      stroke: "var(--second)",
+      strokeWidth: 1.2,
+      strokeDasharray: "1.5 3",
+    }),
+    ...SHAPES.map((symbol) =>
+      dot(
+        points.filter((p) => symbolOf(p) === symbol),
+        {x: "measured", y: "rate", r: 8, symbol, fill: "none", stroke: "var(--second)", strokeWidth: 2},
+      ),
+    ),
   ];
 }
 
@@ -85,14 +125,28 @@ function base(all, size, domain, level) {
   const y = decadeTicks(domain.y, Math.floor(size.height / 40));
   const svg = plot({
     ...size,
-    marginTop: MARGIN.top, marginRight: MARGIN.right, marginBottom: MARGIN.bottom, marginLeft: MARGIN.left,
+    marginTop: MARGIN.top,
+    marginRight: MARGIN.right,
+    marginBottom: MARGIN.bottom,
+    marginLeft: MARGIN.left,
     className: "roofline-plot",
     x: {type: "log", domain: domain.x},
     y: {type: "log", domain: domain.y},
     marks: [
       gridX({ticks: x, stroke: "var(--grid)", strokeOpacity: 1}),
       gridY({ticks: y, stroke: "var(--grid)", strokeOpacity: 1}),
-      axisX({ticks: x, tickFormat: tick, label: size.width < 500 ? `FLOP per ${levelOf(level).bytes} →` : `arithmetic intensity, FLOP per ${levelOf(level).bytes} →`, labelAnchor: "right", labelOffset: 39, fontSize: 12, color: "var(--muted)"}),
+      axisX({
+        ticks: x,
+        tickFormat: tick,
+        label:
+          size.width < 500
+            ? `FLOP per ${levelOf(level).bytes} →`
+            : `arithmetic intensity, FLOP per ${levelOf(level).bytes} →`,
+        labelAnchor: "right",
+        labelOffset: 39,
+        fontSize: 12,
+        color: "var(--muted)",
+      }),
       axisY({ticks: y, tickFormat: tick, label: "↑ FLOP/s", fontSize: 12, color: "var(--muted)"}),
       ...all.flatMap((series, i) => roofMarks(series, lines[i], domain)),
       ...firstMarks(all[0]),
@@ -106,18 +160,31 @@ function base(all, size, domain, level) {
 
 /** Where the number of each kernel belongs and what else of it is on the chart, in pixels. The second run's asked points are not drawn. */
 function targets({shown, index}, px, py, size) {
-  return shown.filter((p) => p.rate !== null && (p.where !== "none" || (p.asked !== null && index === 0))).map((p) => {
-    const y = py(p.rate);
-    const asked = p.asked === null || index > 0 ? null : {x: px(p.asked), y};
-    const main = p.where === "point" ? {x: px(p.measured), y} : p.where === "edge" ? {x: size.width - MARGIN.right + (index === 0 ? 10 : 2), y} : asked;
-    return {p, main, asked};
-  });
+  return shown
+    .filter((p) => p.rate !== null && (p.where !== "none" || (p.asked !== null && index === 0)))
+    .map((p) => {
+      const y = py(p.rate);
+      const asked = p.asked === null || index > 0 ? null : {x: px(p.asked), y};
+      const main =
+        p.where === "point"
+          ? {x: px(p.measured), y}
+          : p.where === "edge"
+            ? {x: size.width - MARGIN.right + (index === 0 ? 10 : 2), y}
+            : asked;
+      return {p, main, asked};
+    });
 }
 
 /** The boxes of all points that are drawn, and those of the lines between them. */
 function drawnBoxes(items) {
-  const dots = items.flatMap(({main, asked}) => [boxAt(main.x, main.y, 13, 13)].concat(asked ? [boxAt(asked.x, asked.y, 11, 11)] : []));
-  const joins = items.flatMap(({main, asked}) => (asked && asked !== main ? [{x0: Math.min(main.x, asked.x), x1: Math.max(main.x, asked.x), y0: main.y - 1, y1: main.y + 1}] : []));
+  const dots = items.flatMap(({main, asked}) =>
+    [boxAt(main.x, main.y, 13, 13)].concat(asked ? [boxAt(asked.x, asked.y, 11, 11)] : []),
+  );
+  const joins = items.flatMap(({main, asked}) =>
+    asked && asked !== main
+      ? [{x0: Math.min(main.x, asked.x), x1: Math.max(main.x, asked.x), y0: main.y - 1, y1: main.y + 1}]
+      : [],
+  );
   return {dots, joins};
 }
 
@@ -132,7 +199,11 @@ function numbers(svg, items, boxes, size) {
     const far = Math.hypot(dx, dy);
     if (far > LEADER) {
       const [a, b] = [8 / far, (far - 8) / far];
-      leaders.append(svgElement("path", {d: `M${(item.main.x + a * dx).toFixed(1)},${(item.main.y + a * dy).toFixed(1)}L${(item.main.x + b * dx).toFixed(1)},${(item.main.y + b * dy).toFixed(1)}`}));
+      leaders.append(
+        svgElement("path", {
+          d: `M${(item.main.x + a * dx).toFixed(1)},${(item.main.y + a * dy).toFixed(1)}L${(item.main.x + b * dx).toFixed(1)},${(item.main.y + b * dy).toFixed(1)}`,
+        }),
+      );
     }
   });
 }
@@ -140,16 +211,23 @@ function numbers(svg, items, boxes, size) {
 /** From the chosen kernel's point up to its roof, where the API gives both: what is left. */
 function headroom(items, level, py) {
   const group = svgElement("g", {class: "headroom", "aria-hidden": "true"});
-  return {group, show(kernel) {
-    const item = items.find(({p}) => p.kernel === kernel && p.index === 0 && p.where === "point");
-    const roof = item?.p.of.attainable_flop_per_s ?? null;
-    group.replaceChildren();
-    if (level !== "dram" || roof === null || !(roof > 0)) return;
-    const {x, y} = item.main;
-    const top = py(roof);
-    const from = y + Math.sign(top - y) * Math.min(10, Math.abs(top - y));
-    group.append(svgElement("path", {d: `M${x.toFixed(1)},${from.toFixed(1)}V${top.toFixed(1)}M${(x - 6).toFixed(1)},${top.toFixed(1)}h12`}));
-  }};
+  return {
+    group,
+    show(kernel) {
+      const item = items.find(({p}) => p.kernel === kernel && p.index === 0 && p.where === "point");
+      const roof = item?.p.of.attainable_flop_per_s ?? null;
+      group.replaceChildren();
+      if (level !== "dram" || roof === null || !(roof > 0)) return;
+      const {x, y} = item.main;
+      const top = py(roof);
+      const from = y + Math.sign(top - y) * Math.min(10, Math.abs(top - y));
+      group.append(
+        svgElement("path", {
+          d: `M${x.toFixed(1)},${from.toFixed(1)}V${top.toFixed(1)}M${(x - 6).toFixed(1)},${top.toFixed(1)}h12`,
+        }),
+      );
+    },
+  };
 }
 
 /**
@@ -164,11 +242,20 @@ export function roofline(view, second, width, choose) {
   for (const child of svg.children) child.setAttribute("aria-hidden", "true");
   svg.setAttribute("role", "group");
   const over = second ? ` Run ${second.run.id} over it, hollow.` : "";
-  svg.setAttribute("aria-label", `Roofline, ${levelOf(view.level).name}, ${view.state} cache, both axes logarithmic.${over} The table below has the same numbers.`);
+  svg.setAttribute(
+    "aria-label",
+    `Roofline, ${levelOf(view.level).name}, ${view.state} cache, both axes logarithmic.${over} The table below has the same numbers.`,
+  );
   const [px, py] = [svg.scale("x").apply, svg.scale("y").apply];
   const items = all.flatMap((series) => targets(series, px, py, size));
   const {dots, joins} = drawnBoxes(items);
-  const names = roofNames(svg, all.map((series, i) => ({...series, lines: lines[i], ceilings: ceilingState(series.state)})), levelOf(view.level), {dots: items.flatMap(({main}) => boxAt(main.x, main.y, 22, 22)).concat(dots), joins}, {px, py, size, margin: MARGIN});
+  const names = roofNames(
+    svg,
+    all.map((series, i) => ({...series, lines: lines[i], ceilings: ceilingState(series.state)})),
+    levelOf(view.level),
+    {dots: items.flatMap(({main}) => boxAt(main.x, main.y, 22, 22)).concat(dots), joins},
+    {px, py, size, margin: MARGIN},
+  );
   numbers(svg, items, [...dots, ...joins, ...names], size);
   const room = headroom(items, view.level, py);
   svg.append(room.group);

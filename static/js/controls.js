@@ -22,7 +22,14 @@ export function field(label, control, {id = `field-${++ids}`, hint = null, error
   const place = error ? errorPlace(id) : null;
   const described = [words, place].filter(Boolean).map((one) => one.id);
   if (described.length > 0) input.setAttribute("aria-describedby", described.join(" "));
-  return element("div", {class: broad ? "field broad" : "field"}, element("label", {for: id}, label), control, words, place);
+  return element(
+    "div",
+    {class: broad ? "field broad" : "field"},
+    element("label", {for: id}, label),
+    control,
+    words,
+    place,
+  );
 }
 
 /** Puts an error at the control of a field that has a place for it; null takes it away. */
@@ -34,11 +41,16 @@ export function fault(input, text) {
 
 /** Radios of one name. choices: [[value, words], …]; changed(value) when the reader has chosen; attributes: of the fieldset. */
 export function radios(legend, name, choices, chosen, changed, attributes = {}) {
-  return element("fieldset", {class: "choices", ...attributes}, element("legend", {}, legend), ...choices.map(([value, words]) => {
-    const input = element("input", {type: "radio", name, value, checked: value === chosen});
-    input.addEventListener("change", () => changed(value));
-    return element("label", {}, input, words);
-  }));
+  return element(
+    "fieldset",
+    {class: "choices", ...attributes},
+    element("legend", {}, legend),
+    ...choices.map(([value, words]) => {
+      const input = element("input", {type: "radio", name, value, checked: value === chosen});
+      input.addEventListener("change", () => changed(value));
+      return element("label", {}, input, words);
+    }),
+  );
 }
 
 /** A checkbox before its words, as their label. changed(on) when the reader has changed it. */
@@ -51,7 +63,13 @@ export function checkbox(words, checked, changed = () => {}) {
 /** options: [[value, text], …] or {label, options}; a value that is none of them is kept as one more. */
 export function chooser(name, options, value = "") {
   const one = ([given, text]) => element("option", {value: given, selected: given === value}, text);
-  const made = element("select", {name}, ...options.map((item) => (Array.isArray(item) ? one(item) : element("optgroup", {label: item.label}, ...item.options.map(one)))));
+  const made = element(
+    "select",
+    {name},
+    ...options.map((item) =>
+      Array.isArray(item) ? one(item) : element("optgroup", {label: item.label}, ...item.options.map(one)),
+    ),
+  );
   if (![...made.options].some((option) => option.value === value)) made.append(one([value, value]));
   made.value = value;
   return made;
@@ -67,7 +85,14 @@ export function dayInput(name, value = "") {
 /** A text with suggestions: every value may be asked for, those that are known are offered; none is any. */
 export function suggested(name, values, value = "") {
   const list = element("datalist", {id: `list-${++ids}`}, ...values.map((text) => element("option", {value: text})));
-  const made = element("input", {name, type: "text", list: list.id, placeholder: "any", autocomplete: "off", spellcheck: "false"});
+  const made = element("input", {
+    name,
+    type: "text",
+    list: list.id,
+    placeholder: "any",
+    autocomplete: "off",
+    spellcheck: "false",
+  });
   made.value = value;
   return element("span", {class: "suggested"}, made, list);
 }

@@ -18,13 +18,27 @@ export function fixed(value, decimals, unit = 1) {
 }
 
 /** SI's prefixes from the largest on: [size, prefix, power of ten]. */
-export const PREFIXES = [[18, "E"], [15, "P"], [12, "T"], [9, "G"], [6, "M"], [3, "k"], [0, ""], [-3, "m"], [-6, "µ"], [-9, "n"], [-12, "p"], [-15, "f"]].map(([power, prefix]) => [Number(`1e${power}`), prefix, power]);
+export const PREFIXES = [
+  [18, "E"],
+  [15, "P"],
+  [12, "T"],
+  [9, "G"],
+  [6, "M"],
+  [3, "k"],
+  [0, ""],
+  [-3, "m"],
+  [-6, "µ"],
+  [-9, "n"],
+  [-12, "p"],
+  [-15, "f"],
+].map(([power, prefix]) => [Number(`1e${power}`), prefix, power]);
 
 export const NBSP = "\u00a0"; // a number and its unit stand on one line
 const WHOLE = ["B", "FLOP"]; // what is counted has no thousandths: 1.95 mB is read as megabytes
 
 /** The prefix for a value that is printed in so many digits: from half of the last one below a prefix on, it would be printed as 1000 of the next smaller. */
-export const prefixFor = (value, digits) => PREFIXES.find(([size]) => Math.abs(value) >= (1 - 0.5 * 10 ** -digits) * size) ?? PREFIXES.at(-1);
+export const prefixFor = (value, digits) =>
+  PREFIXES.find(([size]) => Math.abs(value) >= (1 - 0.5 * 10 ** -digits) * size) ?? PREFIXES.at(-1);
 
 /** At least three significant digits with an SI prefix: 4.27 TB/s, 338.7 GFLOP/s. */
 export function si(value, unit) {
@@ -63,7 +77,8 @@ export function tick(value) {
 const stopped = (text) => `${text}${/[.!?…]$/.test(text) ? "" : "."}`;
 
 /** Words of the API, which begin small and end without a stop, as a sentence of their own. A name of a program's stays as it is: that is told by a capital or an underscore inside of it. */
-export const sentence = (text) => stopped(/^[a-z][a-z0-9]*[A-Z_]/.test(text) ? text : `${text.charAt(0).toUpperCase()}${text.slice(1)}`);
+export const sentence = (text) =>
+  stopped(/^[a-z][a-z0-9]*[A-Z_]/.test(text) ? text : `${text.charAt(0).toUpperCase()}${text.slice(1)}`);
 
 /** The message of an error of the API as a sentence. The name of the field at fault, which many begin with, stays as it is sent: since, kernels[1]. */
 export function errorSentence({message, field = null}) {
@@ -82,12 +97,21 @@ export const day = (text) => `${text.slice(0, 10)}${NBSP}UTC`;
 
 /** The same moment by the reader's clock, with its zone. */
 export function local(text) {
-  const parts = {year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit", timeZoneName: "short"};
+  const parts = {
+    year: "numeric",
+    month: "short",
+    day: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
+    timeZoneName: "short",
+  };
   return new Date(text).toLocaleString(undefined, parts);
 }
 
 /** A moment in a line: UTC, and the reader's own clock with its zone where that is another. */
-export const momentText = (text) => (new Date(text).getTimezoneOffset() === 0 ? utc(text) : `${utc(text)} (${local(text)})`);
+export const momentText = (text) =>
+  new Date(text).getTimezoneOffset() === 0 ? utc(text) : `${utc(text)} (${local(text)})`;
 
 // A few words for a mark, and the whole for a sentence.
 const FLAGS = {
@@ -113,7 +137,8 @@ const FLAGS = {
   time_derived: "the time follows from bytes, percentage and ceiling: it was not printed",
   time_disagrees: "the given time is more than 10 percent from the profiler's own",
   unsettled: "a profiler counted the launch alone, not the lines that it left dirty",
-  writeback_unpaid: "left dirty lines in the cache, whose write to DRAM comes later: its percentage of the roof counts them, the DRAM rate in the advice does not",
+  writeback_unpaid:
+    "left dirty lines in the cache, whose write to DRAM comes later: its percentage of the roof counts them, the DRAM rate in the advice does not",
 };
 
 /** A flag in words; one that this page does not know yet is shown by its name. */
@@ -124,7 +149,11 @@ export function flag(name) {
 /** A flag in a word or two, for a mark in a table. */
 export const shortFlag = (name) => String(name).replaceAll("_", " ");
 
-const STEPS = {fix_access: "fix the access pattern", fix_kernel: "fix the kernel", change_algorithm: "change the algorithm"};
+const STEPS = {
+  fix_access: "fix the access pattern",
+  fix_kernel: "fix the kernel",
+  change_algorithm: "change the algorithm",
+};
 
 /** An advice code in words; one that this page does not know yet is shown by its name. */
 export const nextStep = (code) => STEPS[code] ?? String(code).replaceAll("_", " ");
@@ -163,6 +192,7 @@ export const clockReason = (name) => REASONS[name] ?? String(name);
 /** The mark of a run that was not measured here and now, or null. */
 export function sourceMark(run) {
   if (run.source === "measured") return null;
-  if (run.source === "replayed") return `Replayed, recorded on ${run.recorded_at ? utc(run.recorded_at) : "a day that is not known"}`;
+  if (run.source === "replayed")
+    return `Replayed, recorded on ${run.recorded_at ? utc(run.recorded_at) : "a day that is not known"}`;
   return run.source === "imported" ? "Imported from uploaded files, not measured by this service" : String(run.source);
 }

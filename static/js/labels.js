@@ -27,7 +27,11 @@ export function placeLabels(anchors, obstacles, frame) {
         const centre = {x: x + radius * Math.sin(turn), y: y - radius * Math.cos(turn)};
         const box = boxAt(centre.x, centre.y, width, height);
         if (box.x0 < frame.x0 || box.x1 > frame.x1 || box.y0 < frame.y0 || box.y1 > frame.y1) continue;
-        if (radius < LEADER && anchors.some((other, i) => i !== index && Math.hypot(other.x - centre.x, other.y - centre.y) < radius + 4)) continue;
+        if (
+          radius < LEADER &&
+          anchors.some((other, i) => i !== index && Math.hypot(other.x - centre.x, other.y - centre.y) < radius + 4)
+        )
+          continue;
         if (taken.some((other) => overlaps(box, other, 2))) continue;
         best = centre;
         taken.push(box);

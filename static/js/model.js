@@ -6,9 +6,33 @@ export const STATES = ["warm", "cold", "mixed"];
 
 /** Where bytes are counted. roof: the ceiling that belongs to the level; between: what the line from the asked to the measured point stands for. */
 export const LEVELS = [
-  {id: "dram", name: "DRAM", roof: "dram_copy", roofName: "copy", bytes: "DRAM byte", effect: "The line between the two is the cache effect: a point right of its circle was served by the caches, one left of it moved bytes that nobody asked for."},
-  {id: "l2", name: "L2", roof: "l2_read", roofName: "L2 read", bytes: "byte between SMs and L2", effect: "The line between the two is what L1 did: a point right of its circle was served by L1, one left of it fetched sectors that were used in part."},
-  {id: "l1", name: "L1", roof: "l1_read", roofName: "L1 read", bytes: "byte through L1", effect: "The line between the two is what shared memory and access patterns did: a point right of its circle reused what it had loaded, one left of it spread its accesses over more sectors than it asked for."},
+  {
+    id: "dram",
+    name: "DRAM",
+    roof: "dram_copy",
+    roofName: "copy",
+    bytes: "DRAM byte",
+    effect:
+      "The line between the two is the cache effect: a point right of its circle was served by the caches, one left of it moved bytes that nobody asked for.",
+  },
+  {
+    id: "l2",
+    name: "L2",
+    roof: "l2_read",
+    roofName: "L2 read",
+    bytes: "byte between SMs and L2",
+    effect:
+      "The line between the two is what L1 did: a point right of its circle was served by L1, one left of it fetched sectors that were used in part.",
+  },
+  {
+    id: "l1",
+    name: "L1",
+    roof: "l1_read",
+    roofName: "L1 read",
+    bytes: "byte through L1",
+    effect:
+      "The line between the two is what shared memory and access patterns did: a point right of its circle reused what it had loaded, one left of it spread its accesses over more sectors than it asked for.",
+  },
 ];
 export const levelOf = (id) => LEVELS.find((level) => level.id === id) ?? LEVELS[0];
 
@@ -23,7 +47,10 @@ export const kernelTitle = (run, id) => run.kernels.find((row) => row.kernel ===
 /** A ceiling of the run; in an import the one that another run lent it where it has none of its own. */
 export function ceiling(run, name, state) {
   const own = run.ceilings.find((c) => c.name === name && c.state === state) ?? null;
-  const lent = run.source === "imported" && !isPositive(own?.value) ? (run.lent?.ceilings ?? []).find((c) => c.name === name && c.state === state) : null;
+  const lent =
+    run.source === "imported" && !isPositive(own?.value)
+      ? (run.lent?.ceilings ?? []).find((c) => c.name === name && c.state === state)
+      : null;
   return lent ? {...lent, lent: true, flags: []} : own;
 }
 
@@ -45,8 +72,17 @@ export function roofs(run, state, level = "dram") {
   const {roof} = levelOf(level);
   const copy = valueOf(run, roof, at);
   const fma = valueOf(run, "fp32_fma", "warm");
-  const mixes = level === "dram" && copy !== null ? ["dram_read", "dram_write", "dram_triad"].map((name) => valueOf(run, name, at)).filter((v) => v !== null) : [];
-  const others = run.ceilings.filter((c) => isPositive(c.value) && (c.unit === "flop_per_s" ? c.state === "warm" && c.name !== "fp32_fma" : level === "dram" && c.state === at && c.name === "dram_copy_scalar"));
+  const mixes =
+    level === "dram" && copy !== null
+      ? ["dram_read", "dram_write", "dram_triad"].map((name) => valueOf(run, name, at)).filter((v) => v !== null)
+      : [];
+  const others = run.ceilings.filter(
+    (c) =>
+      isPositive(c.value) &&
+      (c.unit === "flop_per_s"
+        ? c.state === "warm" && c.name !== "fp32_fma"
+        : level === "dram" && c.state === at && c.name === "dram_copy_scalar"),
+  );
   return {
     copy,
     fma,
@@ -67,11 +103,28 @@ export const isWrong = (run, kernel) => run.checks.some((c) => c.name === `resul
  */
 export function place(run, state, level = "dram") {
   return run.kernels.map((row, index) => {
-    const made = {number: index + 1, kernel: row.kernel, title: row.title, row, of: row[state] ?? null, measured: null, asked: null, rate: null, where: "none", why: null};
+    const made = {
+      number: index + 1,
+      kernel: row.kernel,
+      title: row.title,
+      row,
+      of: row[state] ?? null,
+      measured: null,
+      asked: null,
+      rate: null,
+      where: "none",
+      why: null,
+    };
     if (!made.of) return {...made, why: `not measured ${state}`};
-    if (isWrong(run, row.kernel)) return {...made, why: "its result is wrong, so its figures are evidence and no point"};
-    if (row.flop === null && !row.flags.includes("flop_from_counters")) return {...made, why: row.why?.flop ?? "its flop are not known"};
-    if (row.flop === 0 || made.of.flop_per_s === 0) return {...made, why: `no floating-point work, so no intensity${made.of.percent_of_roof === null ? "" : "; the percentage is of the roof for bytes"}`};
+    if (isWrong(run, row.kernel))
+      return {...made, why: "its result is wrong, so its figures are evidence and no point"};
+    if (row.flop === null && !row.flags.includes("flop_from_counters"))
+      return {...made, why: row.why?.flop ?? "its flop are not known"};
+    if (row.flop === 0 || made.of.flop_per_s === 0)
+      return {
+        ...made,
+        why: `no floating-point work, so no intensity${made.of.percent_of_roof === null ? "" : "; the percentage is of the roof for bytes"}`,
+      };
     const {intensity, flop_per_s: rate} = made.of;
     if (!isPositive(rate)) return {...made, why: made.of.why?.flop_per_s ?? "its rate is not known"};
     made.rate = rate;
@@ -84,8 +137,14 @@ export function place(run, state, level = "dram") {
 
 /** Domains of both axes: all that is drawn, the ridge, and room around it; at least two decades. */
 export function domains(placed, {copy, fma, ridge}) {
-  const xs = placed.flatMap((p) => [p.measured, p.asked]).concat(ridge).filter(isPositive);
-  const ys = placed.map((p) => p.rate).concat(fma).filter(isPositive);
+  const xs = placed
+    .flatMap((p) => [p.measured, p.asked])
+    .concat(ridge)
+    .filter(isPositive);
+  const ys = placed
+    .map((p) => p.rate)
+    .concat(fma)
+    .filter(isPositive);
   if (xs.length === 0) xs.push(1);
   if (ys.length === 0) ys.push(isPositive(copy) ? copy : 1);
   const spread = (values, below, above) => {
@@ -103,7 +162,9 @@ export function domains(placed, {copy, fma, ridge}) {
 export function mixBand([low, high], fma, {x, y}) {
   const cap = fma ?? y[1];
   const at = (value, bandwidth) => Math.min(cap, Math.max(y[0], value * bandwidth));
-  const corners = [x[0], y[0] / high, y[0] / low, cap / high, cap / low].filter((v) => v >= x[0] && v <= x[1]).toSorted((a, b) => a - b);
+  const corners = [x[0], y[0] / high, y[0] / low, cap / high, cap / low]
+    .filter((v) => v >= x[0] && v <= x[1])
+    .toSorted((a, b) => a - b);
   return corners.map((v) => ({x: v, low: at(v, low), high: at(v, high)}));
 }
 
@@ -115,7 +176,13 @@ export function roofLines({copy, fma, ridge}, {x, y}) {
     const left = Math.max(x[0], y[0] / copy);
     if (left < right) memory.push([left, left * copy], [right, right * copy]);
   }
-  const compute = fma === null ? [] : [[Math.max(x[0], ridge ?? x[0]), fma], [x[1], fma]];
+  const compute =
+    fma === null
+      ? []
+      : [
+          [Math.max(x[0], ridge ?? x[0]), fma],
+          [x[1], fma],
+        ];
   return {memory, compute};
 }
 

@@ -6,7 +6,16 @@ import {NONE, errorSentence, local, sentence, sourceMark, utc} from "./format.js
 /** Runs that a question passes over, as the API counts them, each with what to ask for instead; null where there are none. */
 export function passedOver(excluded) {
   if (excluded.length === 0) return null;
-  return element("div", {class: "passed-over"}, element("p", {}, element("strong", {}, "Not among these")), element("ul", {}, ...excluded.map(({filters, sentence}) => element("li", {"data-filters": filters}, bdi(sentence)))));
+  return element(
+    "div",
+    {class: "passed-over"},
+    element("p", {}, element("strong", {}, "Not among these")),
+    element(
+      "ul",
+      {},
+      ...excluded.map(({filters, sentence}) => element("li", {"data-filters": filters}, bdi(sentence))),
+    ),
+  );
 }
 
 /** Text from data that may run in either direction, kept apart from what stands around it. */
@@ -32,7 +41,11 @@ export function longMark(run) {
 
 /** A link to a run's roofline, and its mark. more: further parameters of the view. */
 export function runLink(shell, run, more = {}) {
-  const made = element("span", {class: "run-link"}, element("a", {href: shell.link("run", {run: run.id, ...more})}, `run ${run.id}`));
+  const made = element(
+    "span",
+    {class: "run-link"},
+    element("a", {href: shell.link("run", {run: run.id, ...more})}, `run ${run.id}`),
+  );
   const mark = shortMark(run);
   if (mark) made.append(" ", mark);
   return made;
@@ -44,7 +57,12 @@ export const unbroken = (text) => element("span", {class: "nowrap"}, text);
 /** A moment by both clocks, each on a line of its own where they break; a dash for one that is not known. */
 export function moment(text) {
   if (!text) return element("span", {}, NONE);
-  return element("time", {datetime: text}, unbroken(utc(text)), ...(new Date(text).getTimezoneOffset() === 0 ? [] : [" ", unbroken(`(${local(text)})`)]));
+  return element(
+    "time",
+    {datetime: text},
+    unbroken(utc(text)),
+    ...(new Date(text).getTimezoneOffset() === 0 ? [] : [" ", unbroken(`(${local(text)})`)]),
+  );
 }
 
 /** kind: "bad" for what went wrong, "info" for what is good to know, else something to mind. */
@@ -59,8 +77,13 @@ export function empty(title, ...children) {
 
 /** An ApiError inside of a view: what happened, what to do, its code. */
 export function problem(error) {
-  return element("div", {class: "notice bad", role: "alert"}, element("p", {}, errorSentence(error)), error.nextAction ? element("p", {}, sentence(error.nextAction)) : null,
-    error.code ? element("p", {class: "code"}, error.code) : null);
+  return element(
+    "div",
+    {class: "notice bad", role: "alert"},
+    element("p", {}, errorSentence(error)),
+    error.nextAction ? element("p", {}, sentence(error.nextAction)) : null,
+    error.code ? element("p", {class: "code"}, error.code) : null,
+  );
 }
 
 let tokenForms = 0; // several may stand in one view
@@ -68,12 +91,29 @@ let tokenForms = 0; // several may stand in one view
 /** Asks for a token and keeps it until the tab is closed; then calls done(), as it does once a token that was kept has been given up. */
 export function tokenForm(done) {
   const id = `token-${++tokenForms}`;
-  const input = element("input", {type: "password", name: "token", autocomplete: "off", required: true, id, "aria-describedby": `${id}-error`});
+  const input = element("input", {
+    type: "password",
+    name: "token",
+    autocomplete: "off",
+    required: true,
+    id,
+    "aria-describedby": `${id}-error`,
+  });
   const wrong = element("p", {class: "error", id: `${id}-error`, role: "alert", hidden: true});
-  const form = element("form", {class: "token"}, element("label", {for: id}, "Token"), input, element("button", {class: "primary"}, "Use it"), hasToken() ? button("Go on without a token", () => {
-    dropToken();
-    done();
-  }) : null, wrong);
+  const form = element(
+    "form",
+    {class: "token"},
+    element("label", {for: id}, "Token"),
+    input,
+    element("button", {class: "primary"}, "Use it"),
+    hasToken()
+      ? button("Go on without a token", () => {
+          dropToken();
+          done();
+        })
+      : null,
+    wrong,
+  );
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const token = input.value.trim();
@@ -92,12 +132,25 @@ export function tokenForm(done) {
 
 /** [[name, value or node, …], …] as a definition list; a value of null shows as a dash. */
 export function definitions(rows, attributes = {class: "facts"}) {
-  return element("dl", attributes, ...rows.flatMap(([name, ...values]) => [element("dt", {}, name), element("dd", {}, ...values.map((value) => value ?? NONE))]));
+  return element(
+    "dl",
+    attributes,
+    ...rows.flatMap(([name, ...values]) => [
+      element("dt", {}, name),
+      element("dd", {}, ...values.map((value) => value ?? NONE)),
+    ]),
+  );
 }
 
 /** One large number with its name above and words below. */
 export function figure(label, value, note = null) {
-  return element("div", {class: "figure"}, element("p", {class: "label"}, label), element("p", {class: "value"}, value), note === null ? null : element("p", {class: "note"}, note));
+  return element(
+    "div",
+    {class: "figure"},
+    element("p", {class: "label"}, label),
+    element("p", {class: "value"}, value),
+    note === null ? null : element("p", {class: "note"}, note),
+  );
 }
 
 /** A button. onClick is told by the caller's own words what it does. */

@@ -10,7 +10,8 @@ const DAY = /(\d{4}-\d{2}-\d{2}|YYYY-MM-DD)/; // no line breaks within one
 export function refused(error, again) {
   const box = problem(error);
   const token = error.status === 401 ? "a token" : "a token that has the right";
-  if (error.status === 401 || error.status === 403) box.append(element("p", {}, `Enter ${token} to go on; it is kept until this tab is closed.`), tokenForm(again));
+  if (error.status === 401 || error.status === 403)
+    box.append(element("p", {}, `Enter ${token} to go on; it is kept until this tab is closed.`), tokenForm(again));
   return box;
 }
 
@@ -18,8 +19,17 @@ export function refused(error, again) {
 export function unsent(error, again, lost = null) {
   const box = problem(error);
   if (error.status === 0 && lost !== null) box.append(element("p", {}, lost));
-  if (Number.isInteger(error.retryAfter)) box.append(element("p", {}, `The daemon asks to wait ${withUnit(error.retryAfter, "s")}.`));
-  if (error.status === 401 || error.status === 403) box.append(element("p", {}, "Enter a token that may submit, and this is sent again. The token is kept until this tab is closed."), tokenForm(again));
+  if (Number.isInteger(error.retryAfter))
+    box.append(element("p", {}, `The daemon asks to wait ${withUnit(error.retryAfter, "s")}.`));
+  if (error.status === 401 || error.status === 403)
+    box.append(
+      element(
+        "p",
+        {},
+        "Enter a token that may submit, and this is sent again. The token is kept until this tab is closed.",
+      ),
+      tokenForm(again),
+    );
   return box;
 }
 
@@ -34,9 +44,15 @@ export function refusedField(form, error) {
   if (!control) throw error;
   control.setAttribute("aria-invalid", "true");
   const label = control.closest(".field").querySelector("label").textContent;
-  const words = sentence(error.message.startsWith(`${error.field} `) ? error.message.slice(error.field.length + 1) : error.message);
+  const words = sentence(
+    error.message.startsWith(`${error.field} `) ? error.message.slice(error.field.length + 1) : error.message,
+  );
   const parts = words.split(DAY).map((part, i) => (i % 2 === 1 ? unbroken(part) : part));
-  const box = notice("bad", element("p", {}, `${label}: `, ...parts), element("p", {class: "on-screen"}, `Correct “${label}” above.`));
+  const box = notice(
+    "bad",
+    element("p", {}, `${label}: `, ...parts),
+    element("p", {class: "on-screen"}, `Correct “${label}” above.`),
+  );
   box.setAttribute("role", "alert");
   return box;
 }

@@ -13,22 +13,79 @@ const above0 = (value, decimals, unit = 1) => {
 };
 
 // In the cold state DRAM is what the launch owed with the dirty lines it left: the same choice as in /api/v1/runs/{id}/table. An import of a profiler's launches has only dram.
-const settled = (row, s) => (s.bytes.dram_settled === null && s.bytes.dram !== null ? [s.bytes, "dram"] : [s.bytes, "dram_settled"]);
+const settled = (row, s) =>
+  s.bytes.dram_settled === null && s.bytes.dram !== null ? [s.bytes, "dram"] : [s.bytes, "dram_settled"];
 const COLUMNS = [
-  {id: "ask", name: "ask MB", long: "bytes that the algorithm asks for, in MB", of: (row) => [row, "ask_bytes"], text: (v) => above0(v, 1, MEGA)},
-  {id: "l1", name: "L1 MB", long: "bytes through L1, in MB", of: (row, s) => [s.bytes, "l1"], text: (v) => above0(v, 1, MEGA)},
-  {id: "l2", name: "L2 MB", long: "all bytes through L2, those between it and DRAM too, in MB", of: (row, s) => [s.bytes, "l2"], text: (v) => above0(v, 1, MEGA)},
+  {
+    id: "ask",
+    name: "ask MB",
+    long: "bytes that the algorithm asks for, in MB",
+    of: (row) => [row, "ask_bytes"],
+    text: (v) => above0(v, 1, MEGA),
+  },
+  {
+    id: "l1",
+    name: "L1 MB",
+    long: "bytes through L1, in MB",
+    of: (row, s) => [s.bytes, "l1"],
+    text: (v) => above0(v, 1, MEGA),
+  },
+  {
+    id: "l2",
+    name: "L2 MB",
+    long: "all bytes through L2, those between it and DRAM too, in MB",
+    of: (row, s) => [s.bytes, "l2"],
+    text: (v) => above0(v, 1, MEGA),
+  },
   {id: "dram", name: "DRAM MB", long: "bytes to and from DRAM, in MB", of: settled, text: (v) => above0(v, 1, MEGA)},
-  {id: "dram_ask", name: "DRAM/ask", long: "DRAM bytes over asked bytes: below 1 the caches served the rest, above 1 bytes moved that nobody asked for", of: (row, s) => [s, "dram_per_ask"], text: (v) => above0(v, 4)},
-  {id: "ceil", name: "%ceil", long: "DRAM rate in percent of the measured copy ceiling", of: (row, s) => [s, "percent_of_ceiling"], text: (v) => above0(v, 1)},
-  {id: "time", name: "time", long: "median time of a launch", of: (row, s) => [s.time_s, "median"], text: (v) => si(v, "s")},
-  {id: "roof", name: "%roof", long: "percent of the row's own roof: what can be reached at its intensity and its mix of reads and writes", of: (row, s) => [s, "percent_of_roof"], text: (v) => above0(v, 1)},
-  {id: "bound", name: "bound", long: "what limits it: memory, compute or latency", words: true, of: (row, s) => [s, "bound"], text: (v) => v ?? NONE},
+  {
+    id: "dram_ask",
+    name: "DRAM/ask",
+    long: "DRAM bytes over asked bytes: below 1 the caches served the rest, above 1 bytes moved that nobody asked for",
+    of: (row, s) => [s, "dram_per_ask"],
+    text: (v) => above0(v, 4),
+  },
+  {
+    id: "ceil",
+    name: "%ceil",
+    long: "DRAM rate in percent of the measured copy ceiling",
+    of: (row, s) => [s, "percent_of_ceiling"],
+    text: (v) => above0(v, 1),
+  },
+  {
+    id: "time",
+    name: "time",
+    long: "median time of a launch",
+    of: (row, s) => [s.time_s, "median"],
+    text: (v) => si(v, "s"),
+  },
+  {
+    id: "roof",
+    name: "%roof",
+    long: "percent of the row's own roof: what can be reached at its intensity and its mix of reads and writes",
+    of: (row, s) => [s, "percent_of_roof"],
+    text: (v) => above0(v, 1),
+  },
+  {
+    id: "bound",
+    name: "bound",
+    long: "what limits it: memory, compute or latency",
+    words: true,
+    of: (row, s) => [s, "bound"],
+    text: (v) => v ?? NONE,
+  },
 ];
 
 const FIRST = [
   {id: "number", name: "#", long: "its number on the chart", class: "number", value: (line) => line.number},
-  {id: "kernel", name: "kernel", long: "the kernel's name", words: true, class: "words rowhead", value: (line) => line.row.title},
+  {
+    id: "kernel",
+    name: "kernel",
+    long: "the kernel's name",
+    words: true,
+    class: "words rowhead",
+    value: (line) => line.row.title,
+  },
 ];
 
 /** Cells of a row: [{column, value, text, why}]; why is set where there is no value. */
@@ -38,7 +95,7 @@ function cells(row, state) {
     if (!s) return {column, value: null, text: NONE, why: `not measured ${state}`};
     const [owner, member] = column.of(row, s);
     const value = owner[member];
-    return {column, value, text: column.text(value), why: value === null ? owner.why?.[member] ?? "not said" : null};
+    return {column, value, text: column.text(value), why: value === null ? (owner.why?.[member] ?? "not said") : null};
   });
 }
 
@@ -67,9 +124,22 @@ export function nextOrder(order, id) {
 function head(column, order, sort) {
   const here = order.by === column.id;
   const arrow = element("span", {class: "arrow", "aria-hidden": "true"}, here ? (order.down ? "▼" : "▲") : "");
-  const made = element("button", {type: "button", class: "sort", title: column.long, "data-column": column.id}, column.name, arrow);
+  const made = element(
+    "button",
+    {type: "button", class: "sort", title: column.long, "data-column": column.id},
+    column.name,
+    arrow,
+  );
   made.addEventListener("click", () => sort(column.id));
-  return element("th", {scope: "col", class: column.class ?? (column.words ? "words" : null), "aria-sort": here ? (order.down ? "descending" : "ascending") : null}, made);
+  return element(
+    "th",
+    {
+      scope: "col",
+      class: column.class ?? (column.words ? "words" : null),
+      "aria-sort": here ? (order.down ? "descending" : "ascending") : null,
+    },
+    made,
+  );
 }
 
 function flagsOf(run, row, state) {
@@ -80,12 +150,27 @@ function flagsOf(run, row, state) {
 
 /** order: {by: a column's id or null, down}; sort(id) is called when the reader asks for another; hidden: numbers of kernels that are put away. */
 export function table(run, state, {order = {by: null, down: false}, sort = () => {}, hidden = new Set()} = {}) {
-  const lines = run.kernels.map((row, i) => ({row, number: i + 1, cells: cells(row, state)})).filter((line) => !hidden.has(line.number));
-  const top = element("tr", {}, ...[...FIRST, ...COLUMNS].map((column) => head(column, order, sort)), element("th", {scope: "col", class: "words"}, "flags"));
+  const lines = run.kernels
+    .map((row, i) => ({row, number: i + 1, cells: cells(row, state)}))
+    .filter((line) => !hidden.has(line.number));
+  const top = element(
+    "tr",
+    {},
+    ...[...FIRST, ...COLUMNS].map((column) => head(column, order, sort)),
+    element("th", {scope: "col", class: "words"}, "flags"),
+  );
   const body = sorted(lines, order).map((line) =>
-    element("tr", {"data-kernel": line.row.kernel}, element("td", {class: "number"}, String(line.number)), element("th", {scope: "row", class: "rowhead", dir: "auto"}, line.row.title),
-      ...line.cells.map(({column, text, why}) => element("td", {class: column.words ? "words" : null, title: why}, text)),
-      element("td", {class: "words flags"}, ...flagsOf(run, line.row, state))));
+    element(
+      "tr",
+      {"data-kernel": line.row.kernel},
+      element("td", {class: "number"}, String(line.number)),
+      element("th", {scope: "row", class: "rowhead", dir: "auto"}, line.row.title),
+      ...line.cells.map(({column, text, why}) =>
+        element("td", {class: column.words ? "words" : null, title: why}, text),
+      ),
+      element("td", {class: "words flags"}, ...flagsOf(run, line.row, state)),
+    ),
+  );
   const gone = run.kernels.length - lines.length;
   const caption = `${run.sizes} sizes, ${state} cache; MB is 10⁶ bytes${gone > 0 ? `; ${gone} of ${run.kernels.length} kernels put away` : ""}`;
   return element("table", {}, captionOf(caption), element("thead", {}, top), element("tbody", {}, ...body));
@@ -93,7 +178,11 @@ export function table(run, state, {order = {by: null, down: false}, sort = () =>
 
 /** What the columns mean, for those who cannot point at them. */
 export function columnsInWords() {
-  return element("dl", {class: "facts"}, ...COLUMNS.flatMap(({name, long}) => [element("dt", {}, name), element("dd", {}, long)]));
+  return element(
+    "dl",
+    {class: "facts"},
+    ...COLUMNS.flatMap(({name, long}) => [element("dt", {}, name), element("dd", {}, long)]),
+  );
 }
 
 /** "row 2", "rows 1, 2 and 5" or "all rows", by their numbers on the chart. */
@@ -107,14 +196,18 @@ function reasons(run, state) {
   const byReason = new Map(); // why -> names of columns -> numbers of rows
   for (const [i, row] of run.kernels.entries()) {
     const missing = new Map();
-    for (const {column, why} of cells(row, state)) if (why !== null) missing.set(why, [...(missing.get(why) ?? []), column.name]);
+    for (const {column, why} of cells(row, state))
+      if (why !== null) missing.set(why, [...(missing.get(why) ?? []), column.name]);
     for (const [why, names] of missing) {
       const of = byReason.get(why) ?? byReason.set(why, new Map()).get(why);
       const columns = names.join(", ");
       of.set(columns, [...(of.get(columns) ?? []), i + 1]);
     }
   }
-  return [...byReason].map(([why, of]) => `No ${[...of].map(([columns, numbers]) => `${columns} in ${rowsInWords(numbers, run.kernels.length)}`).join("; ")}: ${why}.`);
+  return [...byReason].map(
+    ([why, of]) =>
+      `No ${[...of].map(([columns, numbers]) => `${columns} in ${rowsInWords(numbers, run.kernels.length)}`).join("; ")}: ${why}.`,
+  );
 }
 
 const STATE_NOTES = {
@@ -129,7 +222,9 @@ export function notes(run, state) {
   for (const name of run.flags) items.push(`The run: ${flag(name)}.`);
   const rows = new Map();
   for (const [i, row] of run.kernels.entries())
-    for (const name of new Set([...row.flags, ...(row[state]?.flags ?? [])])) rows.set(name, [...(rows.get(name) ?? []), i + 1]);
-  for (const [name, numbers] of rows) items.push(sentence(`${rowsInWords(numbers, run.kernels.length)}: ${flag(name)}`));
+    for (const name of new Set([...row.flags, ...(row[state]?.flags ?? [])]))
+      rows.set(name, [...(rows.get(name) ?? []), i + 1]);
+  for (const [name, numbers] of rows)
+    items.push(sentence(`${rowsInWords(numbers, run.kernels.length)}: ${flag(name)}`));
   return items.length > 0 ? element("ul", {}, ...items.map((text) => element("li", {dir: "auto"}, text))) : null;
 }

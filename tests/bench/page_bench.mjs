@@ -19,9 +19,20 @@ import {parseArgs} from "node:util";
 
 const LIMITS = {ms: 1000, requests: 20, bytes: 500000};
 
-const {values: given} = parseArgs({options: {build: {type: "string"}, page: {type: "string"}, packages: {type: "string"}, runs: {type: "string", default: "1000"}, loads: {type: "string", default: "10"}, chromium: {type: "string", default: "/usr/bin/chromium-headless-shell"}}});
+const {values: given} = parseArgs({
+  options: {
+    build: {type: "string"},
+    page: {type: "string"},
+    packages: {type: "string"},
+    runs: {type: "string", default: "1000"},
+    loads: {type: "string", default: "10"},
+    chromium: {type: "string", default: "/usr/bin/chromium-headless-shell"},
+  },
+});
 if (!given.build) {
-  console.error("usage: page_bench.mjs --build DIR [--page DIR] [--packages DIR] [--runs 1000] [--loads 10] [--chromium FILE]");
+  console.error(
+    "usage: page_bench.mjs --build DIR [--page DIR] [--packages DIR] [--runs 1000] [--loads 10] [--chromium FILE]",
+  );
   process.exit(64);
 }
 const packages = resolve(given.packages ?? join(given.build, "tests-browser"));
@@ -31,9 +42,15 @@ const {chromium} = createRequire(join(packages, "package.json"))("playwright-cor
 
 /** A daemon over the database: {url, stop()}. */
 function serve(database) {
-  const child = spawn(bin("rooflined"), ["--listen", "127.0.0.1:0", "--database", database, "--static", page, "--open-loopback"], {stdio: ["ignore", "ignore", "pipe"]});
+  const child = spawn(
+    bin("rooflined"),
+    ["--listen", "127.0.0.1:0", "--database", database, "--static", page, "--open-loopback"],
+    {stdio: ["ignore", "ignore", "pipe"]},
+  );
   let log = "";
-  const ended = new Promise((done) => { child.on("exit", done); });
+  const ended = new Promise((done) => {
+    child.on("exit", done);
+  });
   const stop = () => {
     child.kill("SIGTERM");
     return ended;
@@ -66,11 +83,22 @@ async function load(browser, url) {
     await tab.waitForFunction(() => window.drawn);
     const {metrics} = await cdp.send("Performance.getMetrics");
     const cpu = 1000 * metrics.find(({name}) => name === "TaskDuration").value;
-    return {cpu, ...await tab.evaluate(() => {
-      const [navigation] = performance.getEntriesByType("navigation");
-      const all = [navigation, ...performance.getEntriesByType("resource").filter(({responseEnd}) => responseEnd <= window.drawn)];
-      return {requests: all.length, bytes: all.reduce((sum, {transferSize}) => sum + transferSize, 0), load: navigation.loadEventEnd, ms: window.drawn};
-    })};
+    return {
+      cpu,
+      ...(await tab.evaluate(() => {
+        const [navigation] = performance.getEntriesByType("navigation");
+        const all = [
+          navigation,
+          ...performance.getEntriesByType("resource").filter(({responseEnd}) => responseEnd <= window.drawn),
+        ];
+        return {
+          requests: all.length,
+          bytes: all.reduce((sum, {transferSize}) => sum + transferSize, 0),
+          load: navigation.loadEventEnd,
+          ms: window.drawn,
+        };
+      })),
+    };
   } finally {
     await context.close();
   }
@@ -80,15 +108,21 @@ const folder = mkdtempSync(join(tmpdir(), "page-bench-"));
 let over = false;
 try {
   const database = join(folder, "history.db");
-  execFileSync(bin("history_generate"), ["--database", database, "--runs", given.runs], {stdio: ["ignore", "ignore", "inherit"]});
+  execFileSync(bin("history_generate"), ["--database", database, "--runs", given.runs], {
+    stdio: ["ignore", "ignore", "inherit"],
+  });
   const daemon = await serve(database);
   const browser = await chromium.launch({executablePath: given.chromium, args: ["--no-sandbox", "--disable-gpu"]});
   const drawn = [];
   console.log(`${given.runs} runs\nload  requests    bytes  load event ms  first point ms  its thread's CPU ms`);
   for (let i = 1; i <= Number(given.loads); i++) {
     const {requests, bytes, load: loaded, ms, cpu} = await load(browser, daemon.url);
-    const wrong = Object.entries({ms, requests, bytes}).filter(([name, value]) => !(value <= LIMITS[name])).map(([name]) => `over the limit of ${LIMITS[name]} ${name}`);
-    console.log(`${String(i).padStart(4)}  ${String(requests).padStart(8)}  ${String(bytes).padStart(7)}  ${loaded.toFixed(0).padStart(13)}  ${ms.toFixed(0).padStart(14)}  ${cpu.toFixed(0).padStart(19)}  ${wrong.join(", ")}`);
+    const wrong = Object.entries({ms, requests, bytes})
+      .filter(([name, value]) => !(value <= LIMITS[name]))
+      .map(([name]) => `over the limit of ${LIMITS[name]} ${name}`);
+    console.log(
+      `${String(i).padStart(4)}  ${String(requests).padStart(8)}  ${String(bytes).padStart(7)}  ${loaded.toFixed(0).padStart(13)}  ${ms.toFixed(0).padStart(14)}  ${cpu.toFixed(0).padStart(19)}  ${wrong.join(", ")}`,
+    );
     over ||= wrong.length > 0;
     drawn.push(ms);
   }

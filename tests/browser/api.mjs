@@ -11,26 +11,65 @@ import {test, until} from "./suite.mjs";
 function isExcepted(promise) {
   const [method, path, status] = promise.split(" ");
   if (status === "500") return "a fault of the disk or of the daemon: the store's own tests make them";
-  if (status === "503" && !(path === "/readyz" || (method === "POST" && path === "/api/v1/jobs"))) return "the store is full, locked or read-only: its own tests make it so";
-  if (promise === "GET /api/v1/compare 413") return "takes runs of more than 2048 rows together: tests/api/test_http_compare.py imports them";
-  if (promise === "POST /api/v1/imports 409") return "other labels of the same files: tests/api/test_http_labels.py sends them";
-  if (promise === "POST /api/v1/imports 429") return "takes many slow uploads at once: tests/api/test_http_fair.py makes them";
+  if (status === "503" && !(path === "/readyz" || (method === "POST" && path === "/api/v1/jobs")))
+    return "the store is full, locked or read-only: its own tests make it so";
+  if (promise === "GET /api/v1/compare 413")
+    return "takes runs of more than 2048 rows together: tests/api/test_http_compare.py imports them";
+  if (promise === "POST /api/v1/imports 409")
+    return "other labels of the same files: tests/api/test_http_labels.py sends them";
+  if (promise === "POST /api/v1/imports 429")
+    return "takes many slow uploads at once: tests/api/test_http_fair.py makes them";
   return null;
 }
 
-const READS = ["/api/v1/jobs", "/api/v1/jobs/{id}", "/api/v1/jobs/{id}/transcript", "/api/v1/runs", "/api/v1/runs/{id}", "/api/v1/runs/{id}.csv", "/api/v1/runs/{id}/table",
-  "/api/v1/runs/{id}/samples", "/api/v1/runs/{id}/note", "/api/v1/runs/{id}/predictions", "/api/v1/runs/{id}/withdraw", "/api/v1/runs.json", "/api/v1/runs.csv", "/api/v1/history", "/api/v1/trend",
-  "/api/v1/compare", "/api/v1/devices", "/api/v1/kernels", "/api/v1/openapi.json", "/healthz", "/readyz", "/metrics", "/"];
+const READS = [
+  "/api/v1/jobs",
+  "/api/v1/jobs/{id}",
+  "/api/v1/jobs/{id}/transcript",
+  "/api/v1/runs",
+  "/api/v1/runs/{id}",
+  "/api/v1/runs/{id}.csv",
+  "/api/v1/runs/{id}/table",
+  "/api/v1/runs/{id}/samples",
+  "/api/v1/runs/{id}/note",
+  "/api/v1/runs/{id}/predictions",
+  "/api/v1/runs/{id}/withdraw",
+  "/api/v1/runs.json",
+  "/api/v1/runs.csv",
+  "/api/v1/history",
+  "/api/v1/trend",
+  "/api/v1/compare",
+  "/api/v1/devices",
+  "/api/v1/kernels",
+  "/api/v1/openapi.json",
+  "/healthz",
+  "/readyz",
+  "/metrics",
+  "/",
+];
 const BODIES = [
   {suite: "verify"},
   {suite: "verify", cache: ["cold"], kernels: ["vector_add", "transpose_naive"], note: "<b>cold</b> only"},
   {suite: "verify", counters: false, label: "v2, é"},
-  {suite: "verify", sizes: "scaled", kernels: ["matmul_naive"], predictions: {matmul_naive: "below"}, on_interrupt: "retry"},
-  {suite: "verify", kernels: ["vector_add", "vector_add_stride32"], predictions: {vector_add_stride32: "below", vector_add: "above"}},
+  {
+    suite: "verify",
+    sizes: "scaled",
+    kernels: ["matmul_naive"],
+    predictions: {matmul_naive: "below"},
+    on_interrupt: "retry",
+  },
+  {
+    suite: "verify",
+    kernels: ["vector_add", "vector_add_stride32"],
+    predictions: {vector_add_stride32: "below", vector_add: "above"},
+  },
 ];
 
 function documentTests(daemon, document, ids) {
-  const needed = {"/api/v1/trend": `?device=${ids.device}&kernel=vector_add&source=any`, "/api/v1/compare": `?base=run:${ids.run}&head=run:${ids.other}`};
+  const needed = {
+    "/api/v1/trend": `?device=${ids.device}&kernel=vector_add&source=any`,
+    "/api/v1/compare": `?base=run:${ids.run}&head=run:${ids.other}`,
+  };
   const bare = (path) => path.replace("{id}", path.startsWith("/api/v1/jobs") ? ids.job : ids.run);
   const real = (path) => bare(path) + (needed[path] ?? "");
   const get = async (path, more, method = "GET") => {
@@ -38,9 +77,10 @@ function documentTests(daemon, document, ids) {
     document.check(method === "HEAD" ? "GET" : method, path, answer);
     return answer;
   };
-  const each = (name, body) => test(name, async () => {
-    for (const path of READS) if (document.json.paths[path]) await body(path);
-  });
+  const each = (name, body) =>
+    test(name, async () => {
+      for (const path of READS) if (document.json.paths[path]) await body(path);
+    });
   return {get, each, real, bare};
 }
 
@@ -48,21 +88,45 @@ async function reads(daemon, document, ids) {
   const {get, each, real} = documentTests(daemon, document, ids);
   await each("each route answers 200 as described", async (path) => assert.equal((await get(path)).status, 200, path));
   await test("lists in pages, with every filter", async () => {
-    const filters = ["source=replayed", "source=any&outcome=any", "sizes=scaled", "counters=timed-only", "driver=580", "cuda=13.0", "suite=verify", "since=2020-01-01", "until=2100-01-01T00:00:00Z", "device=none", "label=v2%2C%20%C3%A9", "withdrawn=any"];
-    for (const filter of filters) assert.equal((await get("/api/v1/runs", {path: `/api/v1/runs?${filter}`})).status, 200, filter);
+    const filters = [
+      "source=replayed",
+      "source=any&outcome=any",
+      "sizes=scaled",
+      "counters=timed-only",
+      "driver=580",
+      "cuda=13.0",
+      "suite=verify",
+      "since=2020-01-01",
+      "until=2100-01-01T00:00:00Z",
+      "device=none",
+      "label=v2%2C%20%C3%A9",
+      "withdrawn=any",
+    ];
+    for (const filter of filters)
+      assert.equal((await get("/api/v1/runs", {path: `/api/v1/runs?${filter}`})).status, 200, filter);
     const first = await get("/api/v1/runs", {path: "/api/v1/runs?limit=1"});
     assert.equal(first.json.items.length, 1);
     const next = await get("/api/v1/runs", {path: `/api/v1/runs?limit=1&cursor=${first.json.next}`});
     assert.notEqual(next.json.items[0].id, first.json.items[0].id);
-    for (const state of ["queued", "running", "done", "failed", "cancelled", "interrupted"]) await get("/api/v1/jobs", {path: `/api/v1/jobs?state=${state}`});
+    for (const state of ["queued", "running", "done", "failed", "cancelled", "interrupted"])
+      await get("/api/v1/jobs", {path: `/api/v1/jobs?state=${state}`});
   });
   await test("every run is as described, whole, as table, CSV and samples", async () => {
     const {json} = await get("/api/v1/runs", {path: "/api/v1/runs?limit=200&outcome=any"});
     assert.equal(json.items.length, BODIES.length);
     for (const {id} of json.items)
-      for (const path of ["/api/v1/runs/{id}", "/api/v1/runs/{id}.csv", "/api/v1/runs/{id}/table", "/api/v1/runs/{id}/samples"])
+      for (const path of [
+        "/api/v1/runs/{id}",
+        "/api/v1/runs/{id}.csv",
+        "/api/v1/runs/{id}/table",
+        "/api/v1/runs/{id}/samples",
+      ])
         assert.equal((await get(path, {path: path.replace("{id}", id)})).status, 200);
-    for (const state of ["warm", "cold"]) assert.equal((await get("/api/v1/runs/{id}/table", {path: `${real("/api/v1/runs/{id}/table")}?state=${state}`})).status, 200);
+    for (const state of ["warm", "cold"])
+      assert.equal(
+        (await get("/api/v1/runs/{id}/table", {path: `${real("/api/v1/runs/{id}/table")}?state=${state}`})).status,
+        200,
+      );
   });
   await each("a known ETag answers 304", async (path) => {
     if (!document.json.paths[path].get.responses["304"]) return;
@@ -87,7 +151,8 @@ async function errors(daemon, document, ids) {
     if (document.json.paths[path].get.responses["401"]) assert.equal(answer.status, 401, path);
   });
   await each("what is not there is 404", async (path) => {
-    if (path.includes("{id}")) assert.equal((await get(path, {path: path.replace("{id}", "999999")})).status, 404, path);
+    if (path.includes("{id}"))
+      assert.equal((await get(path, {path: path.replace("{id}", "999999")})).status, 404, path);
   });
   await each("another method is 405 with Allow", async (path) => {
     const other = document.json.paths[path].put ? "POST" : "PUT";
@@ -98,8 +163,10 @@ async function errors(daemon, document, ids) {
     document.check("GET", path, answer);
     if (path === "/api/v1/jobs") document.check("POST", path, answer);
     if (path === "/api/v1/jobs/{id}") document.check("DELETE", path, answer);
-    if (path === "/api/v1/runs/{id}/note" || path === "/api/v1/runs/{id}/predictions") document.check("PUT", path, answer);
-    if (path === "/api/v1/runs/{id}/withdraw") for (const method of ["POST", "DELETE"]) document.check(method, path, answer);
+    if (path === "/api/v1/runs/{id}/note" || path === "/api/v1/runs/{id}/predictions")
+      document.check("PUT", path, answer);
+    if (path === "/api/v1/runs/{id}/withdraw")
+      for (const method of ["POST", "DELETE"]) document.check(method, path, answer);
   });
   await each("HEAD has GET's head and no body", async (path) => {
     const answer = await daemon.ask("HEAD", real(path));
@@ -110,15 +177,46 @@ async function errors(daemon, document, ids) {
 async function history(daemon, document, ids) {
   const {get} = documentTests(daemon, document, ids);
   await test("history, trends and comparisons are as described, whatever is asked", async () => {
-    for (const query of ["source=replayed", `source=any&device=${ids.device}`, "source=any&label=v2%2C%20%C3%A9", "since=2026-01-01&until=2026-02-01", "device=none"])
+    for (const query of [
+      "source=replayed",
+      `source=any&device=${ids.device}`,
+      "source=any&label=v2%2C%20%C3%A9",
+      "since=2026-01-01&until=2026-02-01",
+      "device=none",
+    ])
       assert.equal((await get("/api/v1/history", {path: `/api/v1/history?${query}`})).status, 200, query);
-    for (const query of ["state=cold", "metric=dram_bytes", "metric=dram_per_ask", "metric=percent_of_ceiling", "sizes=scaled", "driver=1&cuda=2", "label=v2%2C%20%C3%A9", "method_version=1"])
-      assert.equal((await get("/api/v1/trend", {path: `/api/v1/trend?device=${ids.device}&kernel=vector_add&source=any&${query}`})).status, 200, query);
-    assert.equal((await get("/api/v1/trend", {path: `/api/v1/trend?device=${ids.device}&kernel=fp32_fma&source=any`})).json.metric, "value");
+    for (const query of [
+      "state=cold",
+      "metric=dram_bytes",
+      "metric=dram_per_ask",
+      "metric=percent_of_ceiling",
+      "sizes=scaled",
+      "driver=1&cuda=2",
+      "label=v2%2C%20%C3%A9",
+      "method_version=1",
+    ])
+      assert.equal(
+        (await get("/api/v1/trend", {path: `/api/v1/trend?device=${ids.device}&kernel=vector_add&source=any&${query}`}))
+          .status,
+        200,
+        query,
+      );
+    assert.equal(
+      (await get("/api/v1/trend", {path: `/api/v1/trend?device=${ids.device}&kernel=fp32_fma&source=any`})).json.metric,
+      "value",
+    );
     assert.equal((await get("/api/v1/trend", {path: `/api/v1/trend?device=${ids.device}&kernel=saxpy`})).status, 404);
-    for (const query of [`base=driver:1&head=driver:2&device=${ids.device}`, `base=run:${ids.run}&head=driver:580.159.04&source=any`, `base=run:${ids.run}&head=run:${ids.timed}`, `base=label:v2%5C%2C%20%C3%A9&head=run:${ids.run}&source=any`])
+    for (const query of [
+      `base=driver:1&head=driver:2&device=${ids.device}`,
+      `base=run:${ids.run}&head=driver:580.159.04&source=any`,
+      `base=run:${ids.run}&head=run:${ids.timed}`,
+      `base=label:v2%5C%2C%20%C3%A9&head=run:${ids.run}&source=any`,
+    ])
       assert.equal((await get("/api/v1/compare", {path: `/api/v1/compare?${query}`})).status, 200, query);
-    assert.equal((await get("/api/v1/compare", {path: `/api/v1/compare?base=run:999999&head=run:${ids.run}`})).status, 404);
+    assert.equal(
+      (await get("/api/v1/compare", {path: `/api/v1/compare?base=run:999999&head=run:${ids.run}`})).status,
+      404,
+    );
     assert.equal((await get("/api/v1/compare", {path: "/api/v1/compare?base=new&head=old"})).status, 400);
   });
   await test("predictions are scored, and a selection is exported", async () => {
@@ -126,7 +224,11 @@ async function history(daemon, document, ids) {
     assert.equal(json.predicted, 1);
     for (const query of ["outcome=any", "counters=timed-only", "source=measured"]) {
       const listed = (await daemon.ask("GET", `/api/v1/runs?limit=200&${query}`)).json.items.map(({id}) => id);
-      assert.deepEqual((await get("/api/v1/runs.json", {path: `/api/v1/runs.json?${query}`})).json.items.map(({id}) => id), listed, query);
+      assert.deepEqual(
+        (await get("/api/v1/runs.json", {path: `/api/v1/runs.json?${query}`})).json.items.map(({id}) => id),
+        listed,
+        query,
+      );
       assert.equal((await get("/api/v1/runs.csv", {path: `/api/v1/runs.csv?${query}`})).status, 200);
     }
   });
@@ -136,11 +238,19 @@ async function history(daemon, document, ids) {
 }
 
 /** Asks and holds the answer against the document. */
-const asking = (daemon, document, template) => async (method, id, body, headers = {}) => {
-  const answer = await daemon.ask(method, template.replace("{id}", id), body === undefined ? {headers} : {headers: {...JSON_TYPE, ...headers}, body: typeof body === "string" ? body : JSON.stringify(body)});
-  document.check(method, template, answer);
-  return answer;
-};
+const asking =
+  (daemon, document, template) =>
+  async (method, id, body, headers = {}) => {
+    const answer = await daemon.ask(
+      method,
+      template.replace("{id}", id),
+      body === undefined
+        ? {headers}
+        : {headers: {...JSON_TYPE, ...headers}, body: typeof body === "string" ? body : JSON.stringify(body)},
+    );
+    document.check(method, template, answer);
+    return answer;
+  };
 
 async function withdrawing(daemon, document, ids) {
   const ask = asking(daemon, document, "/api/v1/runs/{id}/withdraw");
@@ -158,7 +268,10 @@ async function withdrawing(daemon, document, ids) {
     assert.ok(!(await listed("")).includes(ids.run));
     assert.deepEqual(await listed("withdrawn=true"), [ids.run]);
     assert.ok((await listed("withdrawn=any")).includes(ids.run));
-    for (const [path, template] of [[`/api/v1/runs/${ids.run}`, "/api/v1/runs/{id}"], [`/api/v1/compare?base=run:${ids.run}&head=run:${ids.other}`, "/api/v1/compare"]]) {
+    for (const [path, template] of [
+      [`/api/v1/runs/${ids.run}`, "/api/v1/runs/{id}"],
+      [`/api/v1/compare?base=run:${ids.run}&head=run:${ids.other}`, "/api/v1/compare"],
+    ]) {
       const answer = await daemon.ask("GET", path);
       document.check("GET", template, answer);
       assert.equal(answer.status, 200);
@@ -173,7 +286,11 @@ async function withdrawing(daemon, document, ids) {
       assert.equal(request(body), false, JSON.stringify(body));
     }
     assert.equal((await daemon.ask("DELETE", `/api/v1/runs/${ids.run}/withdraw?nonsense=1`)).status, 400);
-    document.check("DELETE", "/api/v1/runs/{id}/withdraw", await daemon.ask("DELETE", `/api/v1/runs/${ids.run}/withdraw?nonsense=1`));
+    document.check(
+      "DELETE",
+      "/api/v1/runs/{id}/withdraw",
+      await daemon.ask("DELETE", `/api/v1/runs/${ids.run}/withdraw?nonsense=1`),
+    );
     assert.equal((await ask("POST", ids.run, {reason: "x".repeat(70000)})).status, 413);
     assert.equal((await ask("POST", ids.run, {reason: "x"}, {"Content-Type": "text/plain"})).status, 415);
     for (const method of ["POST", "DELETE"]) {
@@ -194,9 +311,19 @@ async function whyWrong(daemon, document, ids) {
     const body = {why_wrong: {[kernel]: "<b>the L2</b> holds it"}};
     assert.ok(request(body));
     const written = await ask("PUT", ids.wrong, body, {"If-Match": read.headers.etag});
-    assert.deepEqual([written.status, written.json.why_wrong, written.json.version], [200, [{kernel, text: body.why_wrong[kernel]}], 1]);
+    assert.deepEqual(
+      [written.status, written.json.why_wrong, written.json.version],
+      [200, [{kernel, text: body.why_wrong[kernel]}], 1],
+    );
     assert.equal((await ask("PUT", ids.wrong, body, {"If-Match": read.headers.etag})).status, 412);
-    for (const wrong of [{}, {why_wrong: []}, {why_wrong: {[kernel]: ""}}, {why_wrong: {[kernel]: "x".repeat(1025)}}, {why_wrong: {a: "x", b: "x", c: "x"}}, {why_wrong: {}, more: 1}]) {
+    for (const wrong of [
+      {},
+      {why_wrong: []},
+      {why_wrong: {[kernel]: ""}},
+      {why_wrong: {[kernel]: "x".repeat(1025)}},
+      {why_wrong: {a: "x", b: "x", c: "x"}},
+      {why_wrong: {}, more: 1},
+    ]) {
       assert.equal((await ask("PUT", ids.wrong, wrong)).status, 400, JSON.stringify(wrong));
       assert.equal(request(wrong), false, JSON.stringify(wrong));
     }
@@ -211,7 +338,10 @@ async function whyWrong(daemon, document, ids) {
 async function notes(daemon, document, ids) {
   const path = "/api/v1/runs/{id}/note";
   const put = async (body, headers = {}, id = ids.run) => {
-    const answer = await daemon.ask("PUT", `/api/v1/runs/${id}/note`, {headers: {...JSON_TYPE, ...headers}, body: typeof body === "string" ? body : JSON.stringify(body)});
+    const answer = await daemon.ask("PUT", `/api/v1/runs/${id}/note`, {
+      headers: {...JSON_TYPE, ...headers},
+      body: typeof body === "string" ? body : JSON.stringify(body),
+    });
     document.check("PUT", path, answer);
     return answer;
   };
@@ -221,11 +351,20 @@ async function notes(daemon, document, ids) {
     const body = {text: "<b>é</b>", accepted: [{kernel: "vector_add", state: "warm"}]};
     assert.ok(request(body));
     const written = await put(body, {"If-Match": read.headers.etag});
-    assert.deepEqual([written.status, written.json.text, written.json.version], [200, body.text, read.json.version + 1]);
+    assert.deepEqual(
+      [written.status, written.json.text, written.json.version],
+      [200, body.text, read.json.version + 1],
+    );
     assert.equal((await put(body, {"If-Match": read.headers.etag})).status, 412);
   });
   await test("a wrong note is 400, a long one 413, another type 415, no such run 404, an unknown token 401, a foreign Origin 403", async () => {
-    for (const body of [{}, {text: 1}, {text: "", more: 1}, {text: "", accepted: [{kernel: "vector_add"}]}, {text: "", accepted: [{kernel: "vector_add", state: "hot"}]}]) {
+    for (const body of [
+      {},
+      {text: 1},
+      {text: "", more: 1},
+      {text: "", accepted: [{kernel: "vector_add"}]},
+      {text: "", accepted: [{kernel: "vector_add", state: "hot"}]},
+    ]) {
       assert.equal((await put(body)).status, 400, JSON.stringify(body));
       assert.equal(request(body), false, JSON.stringify(body));
     }
@@ -239,21 +378,46 @@ async function notes(daemon, document, ids) {
 
 async function posts(daemon, document) {
   const post = async (body, headers = JSON_TYPE) => {
-    const answer = await daemon.ask("POST", "/api/v1/jobs", {headers, body: typeof body === "string" ? body : JSON.stringify(body)});
+    const answer = await daemon.ask("POST", "/api/v1/jobs", {
+      headers,
+      body: typeof body === "string" ? body : JSON.stringify(body),
+    });
     document.check("POST", "/api/v1/jobs", answer);
     return answer;
   };
   const request = document.compile("#/components/schemas/JobRequest");
   await test("what the document's JobRequest refuses is 400, and nothing is queued", async () => {
-    const wrong = [{}, [], {suite: "x"}, {suite: "verify", sizes: "huge"}, {suite: "verify", cache: []}, {suite: "verify", cache: ["warm", "warm"]}, {suite: "verify", kernels: []},
-      {suite: "verify", kernels: ["x"]}, {suite: "verify", counters: 1}, {suite: "verify", on_interrupt: "x"}, {suite: "verify", device: ""}, {suite: "verify", predictions: {vector_add: "maybe"}},
-      {suite: "verify", more: 1}, {suite: "verify", note: "x".repeat(4097)}, {suite: "verify", label: ""}, {suite: "verify", label: "x".repeat(65)}, {suite: "verify", label: 1}, {suite: "verify", suites: ["verify"]}];
+    const wrong = [
+      {},
+      [],
+      {suite: "x"},
+      {suite: "verify", sizes: "huge"},
+      {suite: "verify", cache: []},
+      {suite: "verify", cache: ["warm", "warm"]},
+      {suite: "verify", kernels: []},
+      {suite: "verify", kernels: ["x"]},
+      {suite: "verify", counters: 1},
+      {suite: "verify", on_interrupt: "x"},
+      {suite: "verify", device: ""},
+      {suite: "verify", predictions: {vector_add: "maybe"}},
+      {suite: "verify", more: 1},
+      {suite: "verify", note: "x".repeat(4097)},
+      {suite: "verify", label: ""},
+      {suite: "verify", label: "x".repeat(65)},
+      {suite: "verify", label: 1},
+      {suite: "verify", suites: ["verify"]},
+    ];
     for (const body of wrong) {
       const answer = await post(body);
       assert.equal(answer.status, 400, JSON.stringify(body));
-      assert.equal(request(body), false, `the document allows ${JSON.stringify(body).slice(0, 100)}, the daemon says ${answer.text}`);
+      assert.equal(
+        request(body),
+        false,
+        `the document allows ${JSON.stringify(body).slice(0, 100)}, the daemon says ${answer.text}`,
+      );
     }
-    for (const body of ["", "{", '{"suite":"verify","suite":"verify"}', '{"suite":"verify","counters":NaN}']) assert.equal((await post(body)).status, 400, body);
+    for (const body of ["", "{", '{"suite":"verify","suite":"verify"}', '{"suite":"verify","counters":NaN}'])
+      assert.equal((await post(body)).status, 400, body);
     for (const body of BODIES) assert.ok(request(body), JSON.stringify(body));
   });
   await test("a long body is 413, another type 415, a foreign Origin and a wrong Host 403, an unknown token 401", async () => {
@@ -268,7 +432,10 @@ async function posts(daemon, document) {
     const body = {suite: "verify", kernels: ["vector_add"], cache: ["warm"], counters: false, note: "again"};
     const first = await post(body, headers);
     const again = await post(body, headers);
-    assert.deepEqual([first.status, again.status, again.json.id, again.headers["idempotent-replayed"]], [202, 202, first.json.id, "true"]);
+    assert.deepEqual(
+      [first.status, again.status, again.json.id, again.headers["idempotent-replayed"]],
+      [202, 202, first.json.id, "true"],
+    );
     assert.equal((await post({...body, note: "other"}, headers)).status, 409);
     await until("its end", async () => (await daemon.ask("GET", first.headers.location)).json.state === "done");
     const late = await daemon.ask("DELETE", first.headers.location);
@@ -278,43 +445,88 @@ async function posts(daemon, document) {
 }
 
 const formOf = (parts) => {
-  const text = parts.map(([name, value, file]) => `--x\r\nContent-Disposition: form-data; name="${name}"${file ? `; filename="${file}"` : ""}\r\n\r\n${value}\r\n`).join("");
+  const text = parts
+    .map(
+      ([name, value, file]) =>
+        `--x\r\nContent-Disposition: form-data; name="${name}"${file ? `; filename="${file}"` : ""}\r\n\r\n${value}\r\n`,
+    )
+    .join("");
   return {headers: {"Content-Type": "multipart/form-data; boundary=x"}, body: `${text}--x--\r\n`};
 };
 
 async function imports(document) {
   const path = "/api/v1/imports";
-  const daemon = await start({replay: null, ready: false, options: ["--open-loopback", "--measure-exec", "/bin/false", "--request-timeout", "1"]});
+  const daemon = await start({
+    replay: null,
+    ready: false,
+    options: ["--open-loopback", "--measure-exec", "/bin/false", "--request-timeout", "1"],
+  });
   const send = async (parts, more = {}) => {
     const {headers, body} = formOf(parts);
     const answer = await daemon.ask("POST", path, {headers: {...headers, ...more}, body});
     document.check("POST", path, answer);
     return answer;
   };
-  const what = [["device", "Tesla T4"], ["driver", "560.35.03"], ["cuda", "12.6"], ["date", "2026-09-01"]];
-  const csv = `"ID","Kernel Name","Block Size","Grid Size","Metric Name","Metric Unit","Metric Value"\n` + ["read", "write"].map((way) =>
-    `"0","void mul<4>(T1 *)","(256, 1, 1)","(64, 1, 1)","dram__bytes_${way}.sum","Mbyte","1.5"\n`).join("");
+  const what = [
+    ["device", "Tesla T4"],
+    ["driver", "560.35.03"],
+    ["cuda", "12.6"],
+    ["date", "2026-09-01"],
+  ];
+  const csv =
+    `"ID","Kernel Name","Block Size","Grid Size","Metric Name","Metric Unit","Metric Value"\n` +
+    ["read", "write"]
+      .map((way) => `"0","void mul<4>(T1 *)","(256, 1, 1)","(64, 1, 1)","dram__bytes_${way}.sum","Mbyte","1.5"\n`)
+      .join("");
   const timed = `{"kernel": "vector_add", "ms": 0.25, "flop": 16777216, "ask_bytes": 201326592}\n`;
   await test("an import is 201 and, again, 200; it stands in every list and form as described", async () => {
-    const made = await send([["ncu", csv, "a.csv"], ["timings", timed.replace("vector_add", "mul"), "b.jsonl"], ...what]);
+    const made = await send([
+      ["ncu", csv, "a.csv"],
+      ["timings", timed.replace("vector_add", "mul"), "b.jsonl"],
+      ...what,
+    ]);
     assert.equal(made.status, 201, made.text);
-    assert.deepEqual([made.status, made.json.source, made.json.suite, made.json.sizes, made.json.device.uuid], [201, "imported", "import", "other", null]);
+    assert.deepEqual(
+      [made.status, made.json.source, made.json.suite, made.json.sizes, made.json.device.uuid],
+      [201, "imported", "import", "other", null],
+    );
     assert.ok(made.json.kernels[0].mixed.time_s.median > 0);
-    const again = await send([["timings", timed.replace("vector_add", "mul"), "c.jsonl"], ["ncu", csv, "d.csv"], ...what, ["sizes", ""]]);
+    const again = await send([
+      ["timings", timed.replace("vector_add", "mul"), "c.jsonl"],
+      ["ncu", csv, "d.csv"],
+      ...what,
+      ["sizes", ""],
+    ]);
     assert.deepEqual([again.status, again.json.id], [200, made.json.id]);
     assert.equal((await send([["timings", timed, "t.jsonl"], ...what])).status, 201);
     const {json} = await daemon.ask("GET", "/api/v1/runs?outcome=any&suite=import&sizes=other");
     assert.ok(json.items.some(({id}) => id === made.json.id));
-    for (const [route, at] of [["/api/v1/runs", "/api/v1/runs?outcome=any"], ["/api/v1/runs/{id}", `/api/v1/runs/${made.json.id}`], ["/api/v1/runs/{id}.csv", `/api/v1/runs/${made.json.id}.csv`],
-      ["/api/v1/runs/{id}/table", `/api/v1/runs/${made.json.id}/table?state=mixed`], ["/api/v1/runs/{id}/samples", `/api/v1/runs/${made.json.id}/samples`], ["/api/v1/runs.json", "/api/v1/runs.json?outcome=any"],
-      ["/api/v1/history", "/api/v1/history?since=2026-08-01&until=2026-10-01"], ["/api/v1/devices", "/api/v1/devices"]]) {
+    for (const [route, at] of [
+      ["/api/v1/runs", "/api/v1/runs?outcome=any"],
+      ["/api/v1/runs/{id}", `/api/v1/runs/${made.json.id}`],
+      ["/api/v1/runs/{id}.csv", `/api/v1/runs/${made.json.id}.csv`],
+      ["/api/v1/runs/{id}/table", `/api/v1/runs/${made.json.id}/table?state=mixed`],
+      ["/api/v1/runs/{id}/samples", `/api/v1/runs/${made.json.id}/samples`],
+      ["/api/v1/runs.json", "/api/v1/runs.json?outcome=any"],
+      ["/api/v1/history", "/api/v1/history?since=2026-08-01&until=2026-10-01"],
+      ["/api/v1/devices", "/api/v1/devices"],
+    ]) {
       const answer = await daemon.ask("GET", at);
       document.check("GET", route, answer);
       assert.equal(answer.status, 200, at);
     }
   });
   await test("what cannot be imported is 400, 401, 403, 413, 415 or 422", async () => {
-    assert.equal((await send([["ncu", csv, "a.csv"], ["date", "2099-01-01"], ["device", "a"]])).status, 400);
+    assert.equal(
+      (
+        await send([
+          ["ncu", csv, "a.csv"],
+          ["date", "2099-01-01"],
+          ["device", "a"],
+        ])
+      ).status,
+      400,
+    );
     assert.equal((await send([["colour", "red"]])).status, 400);
     const other = await daemon.ask("PUT", path);
     document.check("POST", path, other);
@@ -330,7 +542,9 @@ async function imports(document) {
   });
   await test("uploads that stand still are 408", async () => {
     const {headers, body} = formOf([["ncu", csv, "a.csv"]]);
-    const slow = [1, 2].map(() => daemon.ask("POST", path, {headers: {...headers, "Content-Length": String(body.length + 100)}, body}));
+    const slow = [1, 2].map(() =>
+      daemon.ask("POST", path, {headers: {...headers, "Content-Length": String(body.length + 100)}, body}),
+    );
     for (const answer of await Promise.all(slow)) {
       document.check("POST", path, answer);
       assert.equal(answer.status, 408);
@@ -351,7 +565,10 @@ async function queue(document) {
     let answer;
     const ids = [];
     for (let i = 0; i < 70; i++) {
-      answer = await ask("POST", "/api/v1/jobs", "/api/v1/jobs", {headers: JSON_TYPE, body: JSON.stringify({suite: "verify"})});
+      answer = await ask("POST", "/api/v1/jobs", "/api/v1/jobs", {
+        headers: JSON_TYPE,
+        body: JSON.stringify({suite: "verify"}),
+      });
       if (answer.status !== 202) break;
       ids.push(answer.json.id);
     }
@@ -367,7 +584,11 @@ async function queue(document) {
     assert.equal((await ask("DELETE", "/api/v1/jobs/{id}", `/api/v1/jobs/${ids.at(-1)}`)).status, 200);
     assert.equal((await ask("DELETE", "/api/v1/jobs/{id}", `/api/v1/jobs/${ids[0]}`)).status, 202);
     for (const id of ids.slice(1, -1)) await slow.ask("DELETE", `/api/v1/jobs/${id}`);
-    await until("the cancelled job", async () => (await ask("GET", "/api/v1/jobs/{id}", `/api/v1/jobs/${ids[0]}`)).json.state === "cancelled", 40000);
+    await until(
+      "the cancelled job",
+      async () => (await ask("GET", "/api/v1/jobs/{id}", `/api/v1/jobs/${ids[0]}`)).json.state === "cancelled",
+      40000,
+    );
     assert.equal((await slow.ask("GET", "/readyz")).json.queue.queued, 0);
   });
   await test("cancelling: 400, 401, 403, 404", async () => {
@@ -385,8 +606,16 @@ async function nothingThere(document) {
   const page = join(folder, "page");
   mkdirSync(page);
   const tokens = join(folder, "tokens");
-  writeFileSync(tokens, `# id right hash\nreader read ${createHash("sha256").update("letmein").digest("hex")}\n`, {mode: 0o600});
-  const bare = await start({folder, page, replay: null, ready: false, options: ["--token-file", tokens, "--open-loopback", "--measure-exec", "/bin/false"]});
+  writeFileSync(tokens, `# id right hash\nreader read ${createHash("sha256").update("letmein").digest("hex")}\n`, {
+    mode: 0o600,
+  });
+  const bare = await start({
+    folder,
+    page,
+    replay: null,
+    ready: false,
+    options: ["--token-file", tokens, "--open-loopback", "--measure-exec", "/bin/false"],
+  });
   const ask = async (method, path, more) => {
     const answer = await bare.ask(method, path, more);
     document.check(method, path, answer);
@@ -435,7 +664,10 @@ export async function apiTests() {
   await queue(document);
   await nothingThere(document);
   await test("every status that the document promises was met, or has a reason why not", async () => {
-    assert.deepEqual(document.promises().filter((promise) => !document.met.has(promise) && !isExcepted(promise)), []);
+    assert.deepEqual(
+      document.promises().filter((promise) => !document.met.has(promise) && !isExcepted(promise)),
+      [],
+    );
   });
   await daemon.stop();
 }

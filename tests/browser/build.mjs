@@ -10,16 +10,25 @@ import {test} from "./suite.mjs";
 const script = join(dirname(process.env.RL_README), "static/build");
 
 /** {status, stderr} of static/build with this folder, called from within cwd. */
-const build = (folder, cwd) => new Promise((resolve) => { execFile(script, [folder], {cwd}, (error, _stdout, stderr) => resolve({status: error ? error.code : 0, stderr})); });
+const build = (folder, cwd) =>
+  new Promise((resolve) => {
+    execFile(script, [folder], {cwd}, (error, _stdout, stderr) => resolve({status: error ? error.code : 0, stderr}));
+  });
 
 async function lockTests() {
   await test("a second run in the same build folder is refused before it touches anything", async () => {
     const mine = temporary();
-    const again = spawn(join(dirname(process.env.RL_README), "tests/browser/run"), [dirname(process.env.RL_WORK)], {stdio: ["ignore", "ignore", "pipe"], env: {...process.env, RL_ONLY: "none"}});
+    const again = spawn(join(dirname(process.env.RL_README), "tests/browser/run"), [dirname(process.env.RL_WORK)], {
+      stdio: ["ignore", "ignore", "pipe"],
+      env: {...process.env, RL_ONLY: "none"},
+    });
     const parts = [];
     again.stderr.on("data", (data) => parts.push(data));
     const [status] = await once(again, "close");
-    assert.equal(Buffer.concat(parts).toString(), `tests/browser/run: another run is in ${process.env.RL_WORK}: wait for its end, or name another build folder\n`);
+    assert.equal(
+      Buffer.concat(parts).toString(),
+      `tests/browser/run: another run is in ${process.env.RL_WORK}: wait for its end, or name another build folder\n`,
+    );
     assert.equal(status, 75);
     assert.ok(existsSync(mine));
   });
@@ -33,7 +42,12 @@ export async function buildTests() {
     mkdirSync(folder);
     writeFileSync(join(folder, "thesis.txt"), "years of work");
     symlinkSync(folder, join(parent, "link"));
-    for (const [name, cwd] of [[folder, parent], ["mine/", parent], [".", folder], ["../link", folder]]) {
+    for (const [name, cwd] of [
+      [folder, parent],
+      ["mine/", parent],
+      [".", folder],
+      ["../link", folder],
+    ]) {
       const {status, stderr} = await build(name, cwd);
       assert.equal(status, 73, stderr);
       assert.ok(stderr.includes("would be emptied"), stderr);

@@ -13,8 +13,10 @@ export const temporary = () => mkdtempSync(join(RL_WORK, "run-"));
 /** A recording in folder that answers as the one under test does, only later: each call takes so many milliseconds. */
 export function slowRecording(folder, ms) {
   const path = join(folder, "slow.jsonl");
-  const lines = [{roofline_recording: 1, base: relative(folder, RL_RECORDING), note: "slow, so that a job can be met while it runs"},
-    ...["warm", "cold", "count"].map((on) => ({op: "fault", on, delay_ms: ms}))];
+  const lines = [
+    {roofline_recording: 1, base: relative(folder, RL_RECORDING), note: "slow, so that a job can be met while it runs"},
+    ...["warm", "cold", "count"].map((on) => ({op: "fault", on, delay_ms: ms})),
+  ];
   writeFileSync(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
   return path;
 }
@@ -26,14 +28,28 @@ function measure(replay) {
 }
 
 /** A daemon on a free port (or the one named) of 127.0.0.1. options are added to the command line. */
-export async function start({folder = temporary(), port = 0, page = RL_PAGE, replay = RL_RECORDING, options = ["--open-loopback"], ready = true} = {}) {
+export async function start({
+  folder = temporary(),
+  port = 0,
+  page = RL_PAGE,
+  replay = RL_RECORDING,
+  options = ["--open-loopback"],
+  ready = true,
+} = {}) {
   const args = ["--listen", `127.0.0.1:${port}`, "--database", join(folder, "test.db"), "--static", page, ...options];
   if (replay) args.push("--replay", replay, "--measure-exec", measure(replay));
   const child = spawn(join(RL_BIN, "rooflined"), args, {stdio: ["ignore", "ignore", "pipe"], cwd: folder});
   const daemon = {folder, child, log: "", ended: null};
   running.add(daemon);
-  child.stderr.on("data", (data) => { daemon.log += data; });
-  daemon.ended = new Promise((resolve) => child.on("exit", () => { running.delete(daemon); resolve(); }));
+  child.stderr.on("data", (data) => {
+    daemon.log += data;
+  });
+  daemon.ended = new Promise((resolve) =>
+    child.on("exit", () => {
+      running.delete(daemon);
+      resolve();
+    }),
+  );
   const found = await until("the daemon's line", () => {
     if (child.exitCode !== null) throw new Error(`rooflined ended with ${child.exitCode}: ${daemon.log}`);
     return /listening on http:\/\/127\.0\.0\.1:(\d+)\//.exec(daemon.log);
@@ -58,17 +74,29 @@ export async function stopAll() {
 /** {status, headers, text, json (undefined when it is none)} */
 export function ask(port, method, path, {headers = {}, body} = {}) {
   return new Promise((resolve, reject) => {
-    const request = http.request({host: "127.0.0.1", port, method, path, headers: body === undefined ? headers : {"Content-Length": Buffer.byteLength(body), ...headers}, agent: false, timeout: 20000}, (answer) => {
-      const parts = [];
-      answer.on("data", (part) => parts.push(part));
-      answer.on("error", reject);
-      answer.on("end", () => {
-        const text = Buffer.concat(parts).toString("utf8");
-        let json;
-        if (/^application\/json/.test(answer.headers["content-type"] ?? "") && method !== "HEAD" && text) json = JSON.parse(text);
-        resolve({status: answer.statusCode, headers: answer.headers, text, json});
-      });
-    });
+    const request = http.request(
+      {
+        host: "127.0.0.1",
+        port,
+        method,
+        path,
+        headers: body === undefined ? headers : {"Content-Length": Buffer.byteLength(body), ...headers},
+        agent: false,
+        timeout: 20000,
+      },
+      (answer) => {
+        const parts = [];
+        answer.on("data", (part) => parts.push(part));
+        answer.on("error", reject);
+        answer.on("end", () => {
+          const text = Buffer.concat(parts).toString("utf8");
+          let json;
+          if (/^application\/json/.test(answer.headers["content-type"] ?? "") && method !== "HEAD" && text)
+            json = JSON.parse(text);
+          resolve({status: answer.statusCode, headers: answer.headers, text, json});
+        });
+      },
+    );
     request.on("timeout", () => request.destroy(new Error(`${method} ${path}: no answer`)));
     request.on("error", reject);
     request.end(body);

@@ -10,7 +10,8 @@ import {plain, test, until} from "./suite.mjs";
 
 const root = dirname(process.env.RL_README);
 const module = (name) => import(pathToFileURL(join(root, "static/js/views", name)));
-const near = (value, wanted, within = 1e-9) => assert.ok(Math.abs(value / wanted - 1) < within, `${value} is not ${wanted}`);
+const near = (value, wanted, within = 1e-9) =>
+  assert.ok(Math.abs(value / wanted - 1) < within, `${value} is not ${wanted}`);
 const EXAMPLE = "Figures of an example, of no card that was measured here: type your own.";
 const CARD = {bandwidth: 504e9, peak: 29.1e12};
 
@@ -43,7 +44,10 @@ async function arithmetic() {
     assert.equal(math.place({flop: 1e6, bytes: 1}, CARD).attainable, 29.1e12);
     assert.equal(math.place({flop: 1e6, bytes: 1}, CARD).percentOfPeak, 100);
     const none = math.place({flop: 0, bytes: 8}, CARD);
-    assert.deepEqual([none.intensity, none.attainable, none.percentOfPeak, none.reuse, none.regime], [null, null, null, null, "memory"]);
+    assert.deepEqual(
+      [none.intensity, none.attainable, none.percentOfPeak, none.reuse, none.regime],
+      [null, null, null, null, "memory"],
+    );
     near(math.place(math.reuse({flop: 2, bytes: 8}, 16), CARD).attainable, 16 * 126e9);
     near(math.place(math.reuse({flop: 2, bytes: 8}, 1024), CARD).attainable, 29.1e12);
   });
@@ -53,7 +57,12 @@ async function arithmetic() {
     near(held.rate, 100.8e9);
     assert.equal(held.nearest, "memory");
     assert.equal(math.achieve({flop: 1e6, bytes: 1}, CARD, 1e6 / 20e12).nearest, "compute");
-    assert.deepEqual([60, 79.99, 80, 120].map(math.nextStep), ["fix_kernel", "fix_kernel", "change_algorithm", "change_algorithm"]);
+    assert.deepEqual([60, 79.99, 80, 120].map(math.nextStep), [
+      "fix_kernel",
+      "fix_kernel",
+      "change_algorithm",
+      "change_algorithm",
+    ]);
     assert.deepEqual([60, 60.01].map(math.isLatencyBound), [true, false]);
     near(math.achieve({flop: 0, bytes: 504e9}, CARD, 2).percentOfRoof, 50);
     const header = readFileSync(join(root, "gpu/record/derive.h"), "utf8");
@@ -62,20 +71,50 @@ async function arithmetic() {
   });
   await test("numbers as people type them", async () => {
     const read = (text, kind) => math.read(text, math.KINDS[kind]);
-    for (const [text, kind, value] of [["504 GB/s", "bandwidth", 504e9], ["504G", "bandwidth", 504e9], ["29.1 TFLOP/s", "peak", 29.1e12], ["8", "bytes", 8], ["1.5 KiB", "bytes", 1536], ["2e3 MB", "bytes", 2e9],
-      [".5k", "flop", 500], ["0", "flop", 0], ["47.2 µs", "time", 47.2e-6], ["250us", "time", 250e-6], ["4 s", "time", 4], ["\u00a08\u202fGB ", "bytes", 8e9]]) near(read(text, kind).value + 1, value + 1);
-    for (const [text, kind, why] of [["", "flop", /nothing is given/], ["x", "flop", /“x” is not a number/], ["1,000", "flop", /comma/], ["3 m", "bytes", /mega is M/], ["5 Gb", "bytes", /no unit/], ["0", "bytes", /above 0/], ["-1", "flop", /above 0/],
-      ["1e400", "bytes", /more than any machine/], ["5 constructor", "flop", /no unit/], ["<b>", "flop", /“<b>” is not a number/]]) assert.match(read(text, kind).error, why);
+    for (const [text, kind, value] of [
+      ["504 GB/s", "bandwidth", 504e9],
+      ["504G", "bandwidth", 504e9],
+      ["29.1 TFLOP/s", "peak", 29.1e12],
+      ["8", "bytes", 8],
+      ["1.5 KiB", "bytes", 1536],
+      ["2e3 MB", "bytes", 2e9],
+      [".5k", "flop", 500],
+      ["0", "flop", 0],
+      ["47.2 µs", "time", 47.2e-6],
+      ["250us", "time", 250e-6],
+      ["4 s", "time", 4],
+      ["\u00a08\u202fGB ", "bytes", 8e9],
+    ])
+      near(read(text, kind).value + 1, value + 1);
+    for (const [text, kind, why] of [
+      ["", "flop", /nothing is given/],
+      ["x", "flop", /“x” is not a number/],
+      ["1,000", "flop", /comma/],
+      ["3 m", "bytes", /mega is M/],
+      ["5 Gb", "bytes", /no unit/],
+      ["0", "bytes", /above 0/],
+      ["-1", "flop", /above 0/],
+      ["1e400", "bytes", /more than any machine/],
+      ["5 constructor", "flop", /no unit/],
+      ["<b>", "flop", /“<b>” is not a number/],
+    ])
+      assert.match(read(text, kind).error, why);
     assert.match(math.readSize("2.5", math.EXAMPLES[0]).error, /whole number/);
     assert.match(math.readSize("2M", math.EXAMPLES[2]).error, /at most 1000000 rows/);
   });
   await test("a state comes back from its address; what is not known is told", async () => {
     const {decode, encode} = await module("explorer-state.js");
     const catalogue = [{id: "vector_add"}];
-    const text = new URLSearchParams("roof=typed&bandwidth=1T&peak=20T&of=own*2k*8%20KB&reuse=8&rate=5G&pins=vadd*1024***suite*vector_add*scaled**4***own*2*8");
+    const text = new URLSearchParams(
+      "roof=typed&bandwidth=1T&peak=20T&of=own*2k*8%20KB&reuse=8&rate=5G&pins=vadd*1024***suite*vector_add*scaled**4***own*2*8",
+    );
     const {state, unknown} = decode(text, catalogue);
     assert.deepEqual(unknown, []);
-    assert.deepEqual(state.pins, [{subject: {kind: "example", id: "vadd", size: "1024"}, times: 1}, {subject: {kind: "kernel", id: "vector_add", bytes: "scaled"}, times: 4}, {subject: {kind: "own", flop: "2", bytes: "8"}, times: 1}]);
+    assert.deepEqual(state.pins, [
+      {subject: {kind: "example", id: "vadd", size: "1024"}, times: 1},
+      {subject: {kind: "kernel", id: "vector_add", bytes: "scaled"}, times: 4},
+      {subject: {kind: "own", flop: "2", bytes: "8"}, times: 1},
+    ]);
     const again = new URLSearchParams(Object.entries(encode(state)).filter(([, value]) => value !== null));
     assert.deepEqual(decode(again, catalogue).state, state);
     const bad = decode(new URLSearchParams("of=suite*nothing*course&reuse=3&state=hot&pins=vadd*1***x"), catalogue);
@@ -88,7 +127,11 @@ const FIGURES = ".results .summary";
 const text = (page, selector) => page.locator(selector).innerText();
 
 /** A figure's own text, by its label. */
-const shown = (page, label) => page.locator(`${FIGURES} .figure`, {has: page.locator(".label", {hasText: new RegExp(`^${label}$`)})}).locator(".value").innerText();
+const shown = (page, label) =>
+  page
+    .locator(`${FIGURES} .figure`, {has: page.locator(".label", {hasText: new RegExp(`^${label}$`)})})
+    .locator(".value")
+    .innerText();
 
 /** Opens the explorer and waits until it stands. */
 async function explore(page, daemon, fragment = "") {
@@ -118,7 +161,10 @@ async function placing(browser, daemon, document) {
       assert.match(said, intensity < fma / copy("warm") ? /memory-bound/ : /compute-bound/);
       if (intensity >= fma / copy("warm")) continue; // a square, not a circle
       const {x, y} = await scales(page);
-      const [cx, cy] = await page.locator(".roofline-plot circle").last().evaluate((c) => [Number(c.getAttribute("cx")), Number(c.getAttribute("cy"))]);
+      const [cx, cy] = await page
+        .locator(".roofline-plot circle")
+        .last()
+        .evaluate((c) => [Number(c.getAttribute("cx")), Number(c.getAttribute("cy"))]);
       near(cx, x.offset + x.slope * Math.log10(intensity), 0.01);
       near(cy, y.offset + y.slope * Math.log10(intensity * copy("warm")), 0.01);
     }
@@ -128,12 +174,19 @@ async function placing(browser, daemon, document) {
     const {page, done} = await open(browser);
     await explore(page, daemon, "&roof=typed");
     let late = null;
-    await page.route(/\/api\/v1\/runs\/\d+$/, (route) => { late = route; });
+    await page.route(/\/api\/v1\/runs\/\d+$/, (route) => {
+      late = route;
+    });
     await page.getByRole("radio", {name: "of a measured run"}).check();
     await until("the request", () => late);
     await page.getByRole("radio", {name: "typed in"}).check();
     await Promise.all([page.waitForResponse(/\/api\/v1\/runs\/\d+$/), late.continue()]);
-    await page.evaluate(() => new Promise((drawn) => { requestAnimationFrame(() => requestAnimationFrame(drawn)); }));
+    await page.evaluate(
+      () =>
+        new Promise((drawn) => {
+          requestAnimationFrame(() => requestAnimationFrame(drawn));
+        }),
+    );
     assert.equal(await page.locator("#explorer p.mark").count(), 0);
     assert.match(await text(page, ".sentence"), /the typed-in roof/);
     await done();
@@ -146,7 +199,10 @@ async function placing(browser, daemon, document) {
       sameFigure(/of the ridge, (.*)$/m.exec(await text(page, FIGURES))[1], fma / copy(state), "FLOP/B", "ridge");
       assert.ok((await text(page, ".sentence")).includes(`${state} roof of run ${document.id}`));
     }
-    const [given, before] = [(await text(page, ".sentence")).replace(/the cold roof of run \d+/, "the typed-in roof"), await text(page, FIGURES)];
+    const [given, before] = [
+      (await text(page, ".sentence")).replace(/the cold roof of run \d+/, "the typed-in roof"),
+      await text(page, FIGURES),
+    ];
     await page.getByRole("radio", {name: "typed in"}).check();
     await until("the typed-in roof", async () => (await text(page, ".sentence")).includes("typed-in")); // which is the one that was shown
     assert.deepEqual([await text(page, ".sentence"), await text(page, FIGURES)], [given, before]);
@@ -164,7 +220,8 @@ async function placing(browser, daemon, document) {
     await page.getByRole("radio", {name: "of a measured run"}).check();
     await page.getByRole("radio", {name: "typed in"}).check();
     assert.equal(await page.getByLabel("Peak rate").inputValue(), "29.1T"); // what was typed stays
-    for (const part of ["0.250 FLOP/B", "126.0 GFLOP/s", "0.43 % of peak", "memory-bound", "left of the ridge, 57.7"]) assert.ok(plain(figures).includes(part), `${part} in ${figures}`);
+    for (const part of ["0.250 FLOP/B", "126.0 GFLOP/s", "0.43 % of peak", "memory-bound", "left of the ridge, 57.7"])
+      assert.ok(plain(figures).includes(part), `${part} in ${figures}`);
     assert.equal(await page.locator("#explorer p.mark").count(), 0); // no run, no mark of one
     await done();
   });
@@ -173,15 +230,18 @@ async function placing(browser, daemon, document) {
     await explore(page, daemon, "&of=own*2*8");
     const bytes = page.getByLabel("Bytes to and from DRAM");
     await bytes.fill("<img src=x onerror=alert(1)>");
-    await page.locator('.field .error:not([hidden])').waitFor();
+    await page.locator(".field .error:not([hidden])").waitFor();
     assert.equal(await bytes.getAttribute("aria-invalid"), "true");
-    assert.match(await page.locator(`[id="${(await bytes.getAttribute("aria-describedby")).split(" ").at(-1)}"]`).innerText(), /is not a number/);
+    assert.match(
+      await page.locator(`[id="${(await bytes.getAttribute("aria-describedby")).split(" ").at(-1)}"]`).innerText(),
+      /is not a number/,
+    );
     assert.match(await text(page, ".sentence"), /Nothing can be placed/);
     assert.equal(await page.locator(FIGURES).isVisible(), false);
     assert.ok(await page.getByRole("button", {name: "Pin this one"}).isDisabled());
     await bytes.fill("8");
     await page.locator(FIGURES).waitFor();
-    assert.equal(await page.locator('.field .error:not([hidden])').count(), 0);
+    assert.equal(await page.locator(".field .error:not([hidden])").count(), 0);
     await done();
   });
 }
@@ -190,14 +250,20 @@ async function deciding(browser, daemon, document) {
   await test("achieved against the roof: fix the kernel, or change the algorithm, as the product itself decides", async () => {
     const {page, done} = await open(browser);
     await explore(page, daemon, "&roof=typed&bandwidth=504G&peak=29.1T&of=own*2G*8G");
-    for (const [rate, title] of [["50G", /fix the kernel/i], ["100G", /fix the kernel/i], ["101G", /change the algorithm/i], ["140G", /change the algorithm/i]]) {
+    for (const [rate, title] of [
+      ["50G", /fix the kernel/i],
+      ["100G", /fix the kernel/i],
+      ["101G", /change the algorithm/i],
+      ["140G", /change the algorithm/i],
+    ]) {
       await page.getByLabel("Achieved, as").selectOption("rate");
       await page.getByLabel("Value").fill(rate);
       assert.match(await text(page, ".next h2"), title, rate);
     }
     assert.match(await text(page, ".next"), /More than the roof/);
     await page.getByLabel("Value").fill("50G");
-    for (const part of ["neither roof", "dram__bytes_read.sum", "2.52 times as fast"]) assert.ok((await text(page, ".next")).includes(part), part);
+    for (const part of ["neither roof", "dram__bytes_read.sum", "2.52 times as fast"])
+      assert.ok((await text(page, ".next")).includes(part), part);
     await page.getByLabel("Achieved, as").selectOption("time");
     await page.getByLabel("Value").fill("40 ms");
     assert.match(await text(page, FIGURES), /39\.7\s%/);
@@ -210,7 +276,11 @@ async function deciding(browser, daemon, document) {
     assert.ok((await text(page, ".next .notice")).includes(row.cold.advice));
     await page.getByRole("button", {name: "Place it as counted, with that time"}).click();
     sameFigure(await shown(page, "intensity"), row.flop / row.cold.bytes.dram_settled, "FLOP/B", "intensity");
-    const achieved = (row.cold.bytes.dram_settled / row.cold.time_s.median / document.ceilings.find((c) => c.name === "dram_copy" && c.state === "cold").value) * 100;
+    const achieved =
+      (row.cold.bytes.dram_settled /
+        row.cold.time_s.median /
+        document.ceilings.find((c) => c.name === "dram_copy" && c.state === "cold").value) *
+      100;
     sameFigure(await shown(page, "achieved"), achieved, "%", "achieved");
     await until("the address", () => /counted/.test(page.url()));
     await done();
@@ -220,7 +290,10 @@ async function deciding(browser, daemon, document) {
     await page.addInitScript(() => {
       const write = history.replaceState.bind(history);
       window.writes = 0;
-      history.replaceState = (...given) => { window.writes++; write(...given); };
+      history.replaceState = (...given) => {
+        window.writes++;
+        write(...given);
+      };
     });
     await page.clock.install({time: new Date("2026-01-01T00:00:00Z")});
     await explore(page, daemon, "&of=own*2*8");
@@ -267,7 +340,12 @@ async function byKeyboard(browser, daemon) {
     await tabTo("the slider", () => document.activeElement.type === "range");
     for (let i = 0; i < 4; i++) await page.keyboard.press("ArrowRight");
     assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-valuetext")), "16 times");
-    sameFigure(await shown(page, "intensity"), (2 * 2048 ** 3) / (4 * (2 * 2048 ** 3 + 2048 ** 2) / 16), "FLOP/B", "intensity");
+    sameFigure(
+      await shown(page, "intensity"),
+      (2 * 2048 ** 3) / ((4 * (2 * 2048 ** 3 + 2048 ** 2)) / 16),
+      "FLOP/B",
+      "intensity",
+    );
     await tabTo("twice as often", () => document.activeElement.textContent === "× 2");
     await page.keyboard.press("Enter");
     await tabTo("the achieved value", () => document.activeElement.placeholder === "0.25 ms");
@@ -282,7 +360,10 @@ async function byKeyboard(browser, daemon) {
     await page.goto("about:blank");
     await page.goto(url);
     await page.locator("#explorer tbody tr").nth(5).waitFor();
-    assert.deepEqual([await text(page, ".sentence"), await text(page, "#explorer table"), await text(page, FIGURES)], before);
+    assert.deepEqual(
+      [await text(page, ".sentence"), await text(page, "#explorer table"), await text(page, FIGURES)],
+      before,
+    );
     await tabTo("a pin's button", () => document.activeElement.textContent === "Remove");
     await page.keyboard.press("Enter");
     assert.equal(await page.locator("#explorer tbody tr").count(), 5);
@@ -295,9 +376,16 @@ async function byKeyboard(browser, daemon) {
       await explore(page, daemon, "&pins=vadd*16777216***saxpy*16777216***naive*2048***tiled*2048***library*4096");
       const name = await page.locator("#explorer svg[role=img]").getAttribute("aria-label");
       assert.ok((await text(page, ".sentence")).startsWith(name));
-      const boxes = await page.locator(".explorer-numbers text").evaluateAll((all) => all.map((t) => ({number: t.textContent, ...t.getBoundingClientRect().toJSON()})));
+      const boxes = await page
+        .locator(".explorer-numbers text")
+        .evaluateAll((all) => all.map((t) => ({number: t.textContent, ...t.getBoundingClientRect().toJSON()})));
       assert.equal(boxes.length, 6);
-      for (const [i, a] of boxes.entries()) for (const b of boxes.slice(i + 1)) assert.ok(a.right <= b.left || b.right <= a.left || a.bottom <= b.top + 2 || b.bottom <= a.top + 2, `${a.number} and ${b.number} overlap`);
+      for (const [i, a] of boxes.entries())
+        for (const b of boxes.slice(i + 1))
+          assert.ok(
+            a.right <= b.left || b.right <= a.left || a.bottom <= b.top + 2 || b.bottom <= a.top + 2,
+            `${a.number} and ${b.number} overlap`,
+          );
       const svg = await page.locator("#explorer svg.roofline-plot").evaluate((element) => element.outerHTML);
       assert.ok(!/NaN|Infinity|undefined/.test(svg));
       assert.equal(await overflow(page), 0);

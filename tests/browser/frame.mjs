@@ -20,7 +20,9 @@ async function navigation(browser, daemon) {
     const first = await page.title();
     assert.match(first, / · rooflined$/);
     assert.deepEqual(await page.locator('#views a[aria-current="page"]').allTextContents(), ["Roofline"]);
-    const others = await page.locator("#views a:not([aria-current])").evaluateAll((all) => all.map((a) => a.dataset.view));
+    const others = await page
+      .locator("#views a:not([aria-current])")
+      .evaluateAll((all) => all.map((a) => a.dataset.view));
     for (const name of others) {
       await page.locator(`#views a[data-view="${name}"]`).click();
       await page.locator(`#${name} h1, #message h1`).first().waitFor();
@@ -58,7 +60,9 @@ async function navigation(browser, daemon) {
   await test("a view that is left takes its answers with it", async () => {
     const {page, done} = await open(browser, {expected: [/404/]});
     let go;
-    const held = new Promise((resolve) => { go = resolve; });
+    const held = new Promise((resolve) => {
+      go = resolve;
+    });
     let answered;
     await page.route(/\/api\/v1\/runs\?/, async (route) => {
       answered = held.then(() => route.continue()).catch(() => {}); // the page has given it up
@@ -66,14 +70,18 @@ async function navigation(browser, daemon) {
     });
     await page.goto(daemon.url);
     await page.getByText("Loading the run").waitFor();
-    await page.evaluate(() => { location.hash = "#run=999999"; });
+    await page.evaluate(() => {
+      location.hash = "#run=999999";
+    });
     await page.getByText("The run cannot be shown").waitFor();
     go();
     await answered;
     // an answer that came after all would have been drawn by then: others asked later have been answered and drawn over
     await page.evaluate(async () => {
       for (let i = 0; i < 5; i++) await (await fetch("/healthz")).text();
-      await new Promise((drawn) => { requestAnimationFrame(() => requestAnimationFrame(drawn)); });
+      await new Promise((drawn) => {
+        requestAnimationFrame(() => requestAnimationFrame(drawn));
+      });
     });
     assert.equal(await page.getByText("The run cannot be shown").count(), 1);
     assert.equal(await page.locator("#run table").count(), 0);
@@ -81,41 +89,90 @@ async function navigation(browser, daemon) {
   });
 }
 
-const PROPERTIES = ["display", "position", "width", "height", "max-width", "min-width", "margin", "padding", "font", "color", "background-color", "border", "gap", "grid-template-columns", "justify-content", "align-items",
-  "flex", "text-align", "white-space", "overflow-x", "list-style-type"];
+const PROPERTIES = [
+  "display",
+  "position",
+  "width",
+  "height",
+  "max-width",
+  "min-width",
+  "margin",
+  "padding",
+  "font",
+  "color",
+  "background-color",
+  "border",
+  "gap",
+  "grid-template-columns",
+  "justify-content",
+  "align-items",
+  "flex",
+  "text-align",
+  "white-space",
+  "overflow-x",
+  "list-style-type",
+];
 
 /** The computed styles of every element of the view, as [where, {property: value}]. */
-const styles = (page) => page.evaluate((names) => [...document.querySelectorAll("#view, #view *:not(svg *)")].map((element) => {
-  const style = getComputedStyle(element);
-  return [`${element.localName}.${element.getAttribute("class") ?? ""}`, Object.fromEntries(names.map((name) => [name, style.getPropertyValue(name)]))];
-}), PROPERTIES);
+const styles = (page) =>
+  page.evaluate(
+    (names) =>
+      [...document.querySelectorAll("#view, #view *:not(svg *)")].map((element) => {
+        const style = getComputedStyle(element);
+        return [
+          `${element.localName}.${element.getAttribute("class") ?? ""}`,
+          Object.fromEntries(names.map((name) => [name, style.getPropertyValue(name)])),
+        ];
+      }),
+    PROPERTIES,
+  );
 
 /** What of the styles is not as in the others, in a few words. */
 function differences(those, these) {
   if (those.length !== these.length) return [`${those.length} elements, then ${these.length}`];
-  return those.flatMap(([where, style], i) => Object.keys(style).filter((name) => style[name] !== these[i][1][name]).map((name) => `${where} ${name}: ${style[name]}, then ${these[i][1][name]}`)).slice(0, 6);
+  return those
+    .flatMap(([where, style], i) =>
+      Object.keys(style)
+        .filter((name) => style[name] !== these[i][1][name])
+        .map((name) => `${where} ${name}: ${style[name]}, then ${these[i][1][name]}`),
+    )
+    .slice(0, 6);
 }
 
 async function sheets(browser, daemon) {
   await test("a view looks the same after any other as when it is opened first", async () => {
     const run = (await daemon.ask("GET", "/api/v1/runs?limit=1")).json.items[0];
-    const views = [["view=runs", "#runs tbody tr"], [`run=${run.id}`, "#run table tbody tr"], [`view=trend&device=${run.device.id}&kernel=vector_add&state=warm&source=any`, "#trend h1"], ["view=jobs", "#jobs h2"],
-      [`view=explorer&run=${run.id}`, ".results .roofline-plot"], [`run=${run.id}&state=cold`, "#run table tbody tr"], ["view=import", "#import form"], ["view=history&source=any", ".matrix"]];
+    const views = [
+      ["view=runs", "#runs tbody tr"],
+      [`run=${run.id}`, "#run table tbody tr"],
+      [`view=trend&device=${run.device.id}&kernel=vector_add&state=warm&source=any`, "#trend h1"],
+      ["view=jobs", "#jobs h2"],
+      [`view=explorer&run=${run.id}`, ".results .roofline-plot"],
+      [`run=${run.id}&state=cold`, "#run table tbody tr"],
+      ["view=import", "#import form"],
+      ["view=history&source=any", ".matrix"],
+    ];
     const settled = async (page, ready) => {
       await page.locator(ready).first().waitFor();
       await page.waitForLoadState("networkidle");
       await page.mouse.move(0, 0);
-      await page.evaluate(() => new Promise((drawn) => {
-        document.activeElement.blur();
-        requestAnimationFrame(() => requestAnimationFrame(drawn));
-      }));
+      await page.evaluate(
+        () =>
+          new Promise((drawn) => {
+            document.activeElement.blur();
+            requestAnimationFrame(() => requestAnimationFrame(drawn));
+          }),
+      );
       return styles(page);
     };
     const {page, done} = await open(browser);
     await page.goto("about:blank");
     for (const [i, [fragment, ready]] of views.entries()) {
       if (i === 0) await page.goto(`${daemon.url}/#${fragment}`);
-      else await page.evaluate((to) => { location.hash = to; }, fragment);
+      else
+        await page.evaluate((to) => {
+          location.hash = to;
+        }, fragment);
       const after = await settled(page, ready);
       const first = await open(browser);
       await first.page.goto(`${daemon.url}/#${fragment}`);
@@ -145,7 +202,21 @@ async function otherStates(browser, daemon) {
   await test("a failed first job says what happened and what to do", async () => {
     const failing = await start();
     const {page, done} = await open(browser);
-    await page.route(/\/api\/v1\/jobs\?limit=1$/, (route) => route.fulfill({json: {items: [{id: "1", state: "failed", progress: null, error: {code: "x", message: "it broke", next_action: "Mend it."}}], next: null}}));
+    await page.route(/\/api\/v1\/jobs\?limit=1$/, (route) =>
+      route.fulfill({
+        json: {
+          items: [
+            {
+              id: "1",
+              state: "failed",
+              progress: null,
+              error: {code: "x", message: "it broke", next_action: "Mend it."},
+            },
+          ],
+          next: null,
+        },
+      }),
+    );
     await page.goto(failing.url);
     await page.locator("#progress", {hasText: "Job 1 is failed. It broke. Mend it."}).waitFor({timeout: 10000});
     await done();
@@ -154,14 +225,28 @@ async function otherStates(browser, daemon) {
   await test("a run that is refused is the only one: said with a link to it", async () => {
     const folder = temporary();
     const replay = join(folder, "wrong.jsonl");
-    writeFileSync(replay, [{roofline_recording: 1, base: relative(folder, process.env.RL_RECORDING)}, {op: "fault", on: "check", unit: "vector_add", set: {passed: false}}].map((entry) => `${JSON.stringify(entry)}\n`).join(""));
+    writeFileSync(
+      replay,
+      [
+        {roofline_recording: 1, base: relative(folder, process.env.RL_RECORDING)},
+        {op: "fault", on: "check", unit: "vector_add", set: {passed: false}},
+      ]
+        .map((entry) => `${JSON.stringify(entry)}\n`)
+        .join(""),
+    );
     const refusing = await start({folder, replay});
     const job = await submit(refusing, {suite: "verify", counters: false});
     const {page, done} = await open(browser);
     await page.goto(refusing.url);
     await page.getByText("No good run yet").waitFor();
     assert.equal(await page.locator("#progress").innerText(), `Job ${job.id} is done.`);
-    assert.match(await page.locator("#message, #view").allInnerTexts().then((all) => all.join(" ")), /The newest run is refused/);
+    assert.match(
+      await page
+        .locator("#message, #view")
+        .allInnerTexts()
+        .then((all) => all.join(" ")),
+      /The newest run is refused/,
+    );
     assert.deepEqual(await axe(page), []);
     await page.getByRole("link", {name: `run ${job.run}`}).click();
     await page.locator("#notices", {hasText: "Check failed: the output of vector add"}).waitFor();
@@ -174,7 +259,9 @@ async function otherStates(browser, daemon) {
     const {page, done} = await open(browser, {expected: [/ERR_CONNECTION_REFUSED/]});
     await show(page, first.url);
     await first.stop();
-    await page.evaluate(() => { location.hash = "#state=cold"; });
+    await page.evaluate(() => {
+      location.hash = "#state=cold";
+    });
     await page.getByText("The daemon does not answer.").waitFor();
     assert.deepEqual(await axe(page), []);
     const again = await start({folder: first.folder, port: first.port});
@@ -199,19 +286,29 @@ async function otherStates(browser, daemon) {
     const {id} = (await daemon.ask("GET", "/api/v1/runs?limit=1")).json.items[0];
     for (const wrong of [`${id}.csv`, `${id}/table`, `../runs/${id}`, "newest", "-1"]) {
       const part = encodeURIComponent(wrong);
-      for (const [fragment, of, place] of [[`run=${part}`, "run", "#message"], [`run=${id}&over=${part}`, "run", "#said"], [`view=explorer&run=${part}`, "run", "#message"], [`view=jobs&job=${part}`, "job", "#jobs .job-side"]]) {
+      for (const [fragment, of, place] of [
+        [`run=${part}`, "run", "#message"],
+        [`run=${id}&over=${part}`, "run", "#said"],
+        [`view=explorer&run=${part}`, "run", "#message"],
+        [`view=jobs&job=${part}`, "job", "#jobs .job-side"],
+      ]) {
         await page.goto("about:blank");
         await page.goto(`${daemon.url}/#${fragment}`);
         await page.locator(place, {hasText: `There is no ${of} ${wrong}.`}).waitFor();
       }
     }
-    assert.deepEqual(seen.requests.map((request) => request.url()).filter((url) => /newest|%2F|\.csv|(runs|jobs)\/-1/i.test(url)), []);
+    assert.deepEqual(
+      seen.requests.map((request) => request.url()).filter((url) => /newest|%2F|\.csv|(runs|jobs)\/-1/i.test(url)),
+      [],
+    );
     await done();
   });
   await test("while it loads, the page says so", async () => {
     const {page, done} = await open(browser);
     let go;
-    const held = new Promise((resolve) => { go = resolve; });
+    const held = new Promise((resolve) => {
+      go = resolve;
+    });
     await page.route(ONE_RUN, async (route) => {
       await held;
       await route.continue();
@@ -231,12 +328,15 @@ async function otherStates(browser, daemon) {
     const guarded = await start({folder, options: ["--token-file", file, "--open-loopback"]});
     await submit(guarded, {suite: "verify", counters: false});
     const {page, done} = await open(browser, {expected: [/401/]});
-    await page.addInitScript(() => { if (!sessionStorage.getItem("rooflined-token")) sessionStorage.setItem("rooflined-token", "old"); });
+    await page.addInitScript(() => {
+      if (!sessionStorage.getItem("rooflined-token")) sessionStorage.setItem("rooflined-token", "old");
+    });
     await page.goto(guarded.url);
     await page.getByText("A token is needed").waitFor();
     assert.deepEqual(await axe(page), []);
     const kept = () => page.evaluate(() => sessionStorage.getItem("rooflined-token"));
-    for (const mistyped of ["s3crеt", "s3 cret"]) { // the first has a Cyrillic е, which no header takes
+    for (const mistyped of ["s3crеt", "s3 cret"]) {
+      // the first has a Cyrillic е, which no header takes
       await page.getByLabel("Token").fill(mistyped);
       await page.keyboard.press("Enter");
       await page.getByRole("alert").filter({hasText: "A token has English letters, digits and signs alone"}).waitFor();
@@ -270,13 +370,26 @@ async function poll(page) {
 }
 
 /** What a reader has under their hands: the very chart, the focus, the address and where the page is scrolled to. */
-const hold = (page) => page.evaluate(() => { window.kept = document.querySelector(".roofline-plot"); });
-const held = (page) => page.evaluate(() => [window.kept === document.querySelector(".roofline-plot"), document.activeElement.dataset.kernel, location.hash, window.scrollY, window.kept.getBoundingClientRect().top]);
+const hold = (page) =>
+  page.evaluate(() => {
+    window.kept = document.querySelector(".roofline-plot");
+  });
+const held = (page) =>
+  page.evaluate(() => [
+    window.kept === document.querySelector(".roofline-plot"),
+    document.activeElement.dataset.kernel,
+    location.hash,
+    window.scrollY,
+    window.kept.getBoundingClientRect().top,
+  ]);
 
 async function olderThanTheStore(browser) {
   const daemon = await start();
   const first = (await submit(daemon, {suite: "verify", counters: false})).run;
-  for (const [name, byId, options] of [["the newest", false, {}], ["a run that was the newest of its device", true, {width: 390, scheme: "dark"}]])
+  for (const [name, byId, options] of [
+    ["the newest", false, {}],
+    ["a run that was the newest of its device", true, {width: 390, scheme: "dark"}],
+  ])
     await test(`${name} is shown and a newer one is stored: told with a link, and nothing moves`, async () => {
       const {page, done} = await open(browser, options);
       await page.clock.install();
@@ -303,7 +416,9 @@ async function olderThanTheStore(browser) {
       const last = (await submit(daemon, {suite: "verify", counters: false})).run;
       await poll(page);
       await page.getByRole("link", {name: `Show run ${last}`}).click();
-      await until("the newer run", async () => (await page.locator("#environment").innerText()).includes(`run ${last} of`));
+      await until("the newer run", async () =>
+        (await page.locator("#environment").innerText()).includes(`run ${last} of`),
+      );
       assert.ok(await page.locator("#told").isHidden());
       assert.ok(await page.getByRole("radio", {name: "cold"}).isChecked());
       await done();
@@ -315,10 +430,11 @@ async function olderThanTheStore(browser) {
     await page.waitForLoadState("networkidle");
     await poll(page);
     assert.ok(await page.locator("#told").isHidden());
-    const hide = (hidden) => page.evaluate((value) => {
-      Object.defineProperty(document, "hidden", {value, configurable: true});
-      document.dispatchEvent(new Event("visibilitychange"));
-    }, hidden);
+    const hide = (hidden) =>
+      page.evaluate((value) => {
+        Object.defineProperty(document, "hidden", {value, configurable: true});
+        document.dispatchEvent(new Event("visibilitychange"));
+      }, hidden);
     await hide(true);
     const before = seen.requests.length;
     for (let i = 0; i < 5; i++) await page.clock.fastForward(POLL_MS);
@@ -338,7 +454,11 @@ async function olderThanTheStore(browser) {
     const before = await held(page);
     await daemon.stop();
     await page.clock.fastForward(POLL_MS);
-    await page.locator("#stale", {hasText: /The daemon does not answer\. What stands here is as of .*; the page keeps trying\./}).waitFor();
+    await page
+      .locator("#stale", {
+        hasText: /The daemon does not answer\. What stands here is as of .*; the page keeps trying\./,
+      })
+      .waitFor();
     assert.deepEqual(await held(page), before);
     assert.deepEqual(await axe(page), []);
     const again = await start({folder: daemon.folder, port: daemon.port});
@@ -361,7 +481,12 @@ async function silent(browser) {
     const asked = page.waitForRequest(/\/api\//);
     await act();
     await asked;
-    await page.evaluate(() => new Promise((drawn) => { requestAnimationFrame(() => requestAnimationFrame(drawn)); }));
+    await page.evaluate(
+      () =>
+        new Promise((drawn) => {
+          requestAnimationFrame(() => requestAnimationFrame(drawn));
+        }),
+    );
   };
   const words = "The daemon did not answer within 20 s.";
   await test("the daemon takes connections and does not answer: a shown run is told to be as of then, another view to be away", async () => {
@@ -373,7 +498,11 @@ async function silent(browser) {
     assert.ok(await page.locator("#stale").isHidden());
     await page.clock.fastForward(LIMIT_MS);
     await page.locator("#stale", {hasText: words}).waitFor();
-    await asks(page, () => page.evaluate(() => { location.hash = "#state=cold"; }));
+    await asks(page, () =>
+      page.evaluate(() => {
+        location.hash = "#state=cold";
+      }),
+    );
     await page.clock.fastForward(LIMIT_MS);
     await page.locator("#message", {hasText: words}).waitFor();
     daemon.child.kill("SIGCONT");
@@ -388,9 +517,14 @@ async function silent(browser) {
     await page.locator("#runs tbody tr").first().waitFor();
     await page.waitForLoadState("networkidle");
     await asks(page, () => page.getByLabel("Source").selectOption("replayed"));
-    await until("a faint list", () => page.locator("#runs [aria-busy=true]").evaluate((place) => Number(getComputedStyle(place).opacity) < 1));
+    await until("a faint list", () =>
+      page.locator("#runs [aria-busy=true]").evaluate((place) => Number(getComputedStyle(place).opacity) < 1),
+    );
     await page.emulateMedia({media: "print"});
-    assert.equal(await page.locator("#runs [aria-busy=true]").evaluate((place) => getComputedStyle(place).opacity), "1");
+    assert.equal(
+      await page.locator("#runs [aria-busy=true]").evaluate((place) => getComputedStyle(place).opacity),
+      "1",
+    );
     await page.emulateMedia({media: "screen"});
     await page.clock.fastForward(LIMIT_MS);
     await page.locator("#runs .notice.bad", {hasText: words}).waitFor();

@@ -10,19 +10,29 @@ async function hold(page, pattern) {
   let arrive;
   const held = [];
   let released = false;
-  const arrived = new Promise((resolve) => { arrive = resolve; });
+  const arrived = new Promise((resolve) => {
+    arrive = resolve;
+  });
   await page.route(pattern, (route) => {
     if (released) return route.continue();
     held.push(route);
     return arrive();
   });
-  return {arrived, async release(answer) {
-    released = true;
-    const answered = held.map((route) => page.waitForResponse((response) => response.request() === route.request()));
-    for (const route of held) await answer(route);
-    await Promise.all(answered);
-    await page.evaluate(() => new Promise((drawn) => { requestAnimationFrame(() => requestAnimationFrame(drawn)); }));
-  }};
+  return {
+    arrived,
+    async release(answer) {
+      released = true;
+      const answered = held.map((route) => page.waitForResponse((response) => response.request() === route.request()));
+      for (const route of held) await answer(route);
+      await Promise.all(answered);
+      await page.evaluate(
+        () =>
+          new Promise((drawn) => {
+            requestAnimationFrame(() => requestAnimationFrame(drawn));
+          }),
+      );
+    },
+  };
 }
 
 const asIs = (route) => route.continue();
@@ -39,7 +49,9 @@ async function lateAndLost(browser) {
     await page.route(one(first), (route) => route.abort());
     await link(page, first).click();
     await panel(page).locator(".notice.bad", {hasText: "The daemon does not answer."}).waitFor();
-    await panel(page).getByRole("heading", {name: `Job ${first.id}`}).waitFor();
+    await panel(page)
+      .getByRole("heading", {name: `Job ${first.id}`})
+      .waitFor();
     await page.unroute(one(first));
     await ended(page, "done");
     assert.equal(await panel(page).locator(".notice.bad").count(), 0);
@@ -48,7 +60,11 @@ async function lateAndLost(browser) {
   await test("a token that a job's first reading lacks is asked for in its panel, once, and the job is shown with it", async () => {
     const {page, done} = await open(browser, {expected: [/401/]});
     await look(page, daemon);
-    const error = {code: "unauthorized", message: "the token is not known", next_action: "Send a token that the daemon knows."};
+    const error = {
+      code: "unauthorized",
+      message: "the token is not known",
+      next_action: "Send a token that the daemon knows.",
+    };
     const guard = (route) => {
       const {authorization, ...headers} = route.request().headers();
       return authorization ? route.continue({headers}) : route.fulfill({status: 401, json: {error}}); // the daemon knows no token
@@ -73,7 +89,12 @@ async function lateAndLost(browser) {
     await held.arrived;
     await link(page, second).click();
     await ended(page, "done");
-    await held.release((route) => route.fulfill({status: 404, json: {error: {code: "not_found", message: "there is no job", next_action: "List them."}}}));
+    await held.release((route) =>
+      route.fulfill({
+        status: 404,
+        json: {error: {code: "not_found", message: "there is no job", next_action: "List them."}},
+      }),
+    );
     assert.equal(await panel(page).getByRole("heading", {level: 2}).first().innerText(), `Job ${second.id}`);
     await done();
   });
@@ -110,7 +131,8 @@ async function lateAndLost(browser) {
     const marks = page.locator("#jobs .job-run .mark");
     assert.deepEqual(await marks.allInnerTexts(), ["Replayed", "Replayed"]);
     await page.emulateMedia({media: "print"});
-    for (const text of await page.locator("#jobs .job-sent").allInnerTexts()) assert.match(text, /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}\sUTC/);
+    for (const text of await page.locator("#jobs .job-sent").allInnerTexts())
+      assert.match(text, /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}\sUTC/);
     await done();
     const other = await open(browser);
     await other.page.route(/\/api\/v1\/runs\?/, async (route) => {
@@ -144,7 +166,16 @@ async function lateAndLost(browser) {
     await press(page).waitFor();
     const ready = (await daemon.ask("GET", "/readyz")).json;
     await page.unroute(/\/readyz$/);
-    await page.route(/\/readyz$/, (route) => route.fulfill({status: 503, json: {...ready, ready: false, reasons: [{code: "no_device", message: "no GPU was found", next_action: "Look at the driver."}]}}));
+    await page.route(/\/readyz$/, (route) =>
+      route.fulfill({
+        status: 503,
+        json: {
+          ...ready,
+          ready: false,
+          reasons: [{code: "no_device", message: "no GPU was found", next_action: "Look at the driver."}],
+        },
+      }),
+    );
     await page.reload();
     const said = page.getByText("No GPU was found. Look at the driver.");
     await said.waitFor();
@@ -153,7 +184,12 @@ async function lateAndLost(browser) {
     const failed = page.waitForEvent("requestfailed", (request) => request.url().endsWith("/readyz"));
     await page.clock.runFor(6000); // over the ticks to the next reading
     await failed;
-    await page.evaluate(() => new Promise((drawn) => { requestAnimationFrame(() => requestAnimationFrame(drawn)); }));
+    await page.evaluate(
+      () =>
+        new Promise((drawn) => {
+          requestAnimationFrame(() => requestAnimationFrame(drawn));
+        }),
+    );
     assert.ok(await said.isVisible());
     assert.ok(await page.locator("#stale").isHidden());
     await done();
@@ -166,16 +202,27 @@ async function manyJobs(page, job, size) {
   await page.route(/\/api\/v1\/jobs\?/, (route) => {
     const {searchParams} = new URL(route.request().url());
     const [limit, at] = [Number(searchParams.get("limit")), Number(searchParams.get("cursor") ?? 0)];
-    const items = Array.from({length: size.count}, (_, i) => ({...job, id: String(100 + size.count - i), state: searchParams.get("state") ?? job.state}));
-    return route.fulfill({json: {items: items.slice(at, at + limit), next: at + limit < items.length ? String(at + limit) : null}});
+    const items = Array.from({length: size.count}, (_, i) => ({
+      ...job,
+      id: String(100 + size.count - i),
+      state: searchParams.get("state") ?? job.state,
+    }));
+    return route.fulfill({
+      json: {items: items.slice(at, at + limit), next: at + limit < items.length ? String(at + limit) : null},
+    });
   });
 }
 
 async function showMore(browser) {
   const daemon = await start();
   const job = await submit(daemon, {suite: "verify", counters: false, kernels: ["vector_add"]});
-  const focused = (page) => page.evaluate(() => [document.activeElement.localName, document.activeElement.textContent.slice(0, 40)]);
-  const rows = (page, count) => page.locator("#jobs .job-list tbody tr").nth(count - 1).waitFor();
+  const focused = (page) =>
+    page.evaluate(() => [document.activeElement.localName, document.activeElement.textContent.slice(0, 40)]);
+  const rows = (page, count) =>
+    page
+      .locator("#jobs .job-list tbody tr")
+      .nth(count - 1)
+      .waitFor();
   const read = (page) => page.waitForResponse(/\/api\/v1\/jobs\?/).then((answer) => answer.finished());
   await test("Show more keeps the focus while there is more, over an error too, and leaves it at the list's heading when all is shown", async () => {
     const {page, done} = await open(browser, {expected: [/ERR_FAILED/]});
@@ -197,7 +244,7 @@ async function showMore(browser) {
     await rows(page, 45);
     await page.locator(".pager").waitFor({state: "detached"});
     assert.deepEqual(await focused(page), ["h2", "All jobs"]);
-    assert.ok(Math.abs(await page.evaluate(() => window.scrollY) - scrolled) < 2, "the reader's rows stay in sight");
+    assert.ok(Math.abs((await page.evaluate(() => window.scrollY)) - scrolled) < 2, "the reader's rows stay in sight");
     await done();
   });
   await test("Show more that is no longer needed, since the list became shorter, leaves the focus at the list's heading", async () => {

@@ -14,4 +14,7 @@ export async function look(page, daemon, fragment = "") {
 export const panel = (page) => page.locator("#jobs .job");
 export const press = (page) => page.getByRole("button", {name: /^Start verification/});
 export const jobs = async (daemon) => (await daemon.ask("GET", "/api/v1/jobs?limit=200")).json.items;
-export const ended = (page, word) => panel(page).locator(".state", {hasText: new RegExp(`^${word}$`)}).waitFor({timeout: 30000});
+export const ended = (page, word) =>
+  panel(page)
+    .locator(".state", {hasText: new RegExp(`^${word}$`)})
+    .waitFor({timeout: 30000});

@@ -17,12 +17,18 @@ const GONE = [/ERR_CONNECTION_REFUSED/, /ERR_CONNECTION_RESET/, /ERR_EMPTY_RESPO
 /** A recording in folder that answers as the one under test does, with these faults. */
 function faulty(folder, ...faults) {
   const path = join(folder, "faulty.jsonl");
-  const lines = [{roofline_recording: 1, base: relative(folder, RL_RECORDING), note: "for a test"}, ...faults.map((fault) => ({op: "fault", ...fault}))];
+  const lines = [
+    {roofline_recording: 1, base: relative(folder, RL_RECORDING), note: "for a test"},
+    ...faults.map((fault) => ({op: "fault", ...fault})),
+  ];
   writeFileSync(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
   return path;
 }
 
-const PERMISSION = {code: "counters_permission", message: "cuptiRangeProfilerEnable: CUPTI_ERROR_INSUFFICIENT_PRIVILEGES (35)"};
+const PERMISSION = {
+  code: "counters_permission",
+  message: "cuptiRangeProfilerEnable: CUPTI_ERROR_INSUFFICIENT_PRIVILEGES (35)",
+};
 
 async function tabTo(page, what, is) {
   for (let i = 0; i < 80; i++) {
@@ -35,9 +41,16 @@ async function tabTo(page, what, is) {
 async function words() {
   const module = await import(pathToFileURL(join(root, "static/js/views/jobs-words.js")));
   await test("what the page says of counters is what the catalogue of errors says", () => {
-    const table = new Map([...readFileSync(RL_README, "utf8").matchAll(/^\| `(counters_\w+)` \|[^|]*\|[^|]*\|[^|]*\| (.*) \|$/gm)].map(([, code, action]) => [code, action]));
+    const table = new Map(
+      [...readFileSync(RL_README, "utf8").matchAll(/^\| `(counters_\w+)` \|[^|]*\|[^|]*\|[^|]*\| (.*) \|$/gm)].map(
+        ([, code, action]) => [code, action],
+      ),
+    );
     assert.ok(table.size >= 8);
-    assert.deepEqual(Object.fromEntries(Object.entries(module.COUNTERS).map(([code, [, action]]) => [code, action])), Object.fromEntries(table));
+    assert.deepEqual(
+      Object.fromEntries(Object.entries(module.COUNTERS).map(([code, [, action]]) => [code, action])),
+      Object.fromEntries(table),
+    );
     assert.equal(module.countersTrouble("ok"), null);
     assert.match(module.countersTrouble("counters_tomorrow").meaning, /counters_tomorrow/);
   });
@@ -46,12 +59,36 @@ async function words() {
     const draft = module.emptyDraft();
     const plain = {suite: "verify", sizes: "course", cache: ["warm", "cold"], counters: true, on_interrupt: "fail"};
     assert.deepEqual(module.bodyOf(draft, kernels), plain);
-    Object.assign(draft, {device: "GPU-1", note: "x", retry: true, cold: false, without: new Set(["b"]), predictions: {a: "near", b: "above"}});
+    Object.assign(draft, {
+      device: "GPU-1",
+      note: "x",
+      retry: true,
+      cold: false,
+      without: new Set(["b"]),
+      predictions: {a: "near", b: "above"},
+    });
     const body = module.bodyOf(draft, kernels);
-    assert.deepEqual(body, {...plain, cache: ["warm"], on_interrupt: "retry", device: "GPU-1", kernels: ["a", "c"], note: "x", predictions: {a: "near"}}); // b is left out, and so is what was said of it
+    assert.deepEqual(body, {
+      ...plain,
+      cache: ["warm"],
+      on_interrupt: "retry",
+      device: "GPU-1",
+      kernels: ["a", "c"],
+      note: "x",
+      predictions: {a: "near"},
+    }); // b is left out, and so is what was said of it
     assert.deepEqual(module.bodyOf(module.draftOf(body, kernels), kernels), body);
     const now = Date.parse("2026-01-02T00:00:00Z");
-    assert.deepEqual(["2026-01-02T00:00:01Z", "2026-01-01T23:59:30Z", "2026-01-01T23:58:30Z", "2026-01-01T21:00:00Z", "2025-12-30T00:00:00Z"].map((text) => module.age(text, now)), ["now", "30\u00a0s ago", "1\u00a0min ago", "3\u00a0h ago", "3\u00a0d ago"]);
+    assert.deepEqual(
+      [
+        "2026-01-02T00:00:01Z",
+        "2026-01-01T23:59:30Z",
+        "2026-01-01T23:58:30Z",
+        "2026-01-01T21:00:00Z",
+        "2025-12-30T00:00:00Z",
+      ].map((text) => module.age(text, now)),
+      ["now", "30\u00a0s ago", "1\u00a0min ago", "3\u00a0h ago", "3\u00a0d ago"],
+    );
     assert.notEqual(module.newKey(), module.newKey());
     assert.match(module.newKey(), /^[\x20-\x7e]{1,128}$/);
   });
@@ -62,9 +99,16 @@ async function following(browser) {
   await test("by keyboard alone: a job with predictions is started, followed to its end and scored", async () => {
     const {page, done} = await open(browser);
     await look(page, daemon);
-    await tabTo(page, "the kernels", () => document.activeElement.localName === "summary" && document.activeElement.textContent.startsWith("Kernels"));
+    await tabTo(
+      page,
+      "the kernels",
+      () => document.activeElement.localName === "summary" && document.activeElement.textContent.startsWith("Kernels"),
+    );
     await page.keyboard.press("Enter");
-    for (const [kernel, said] of [["vector_add", "near"], ["matmul_naive", "above"]]) {
+    for (const [kernel, said] of [
+      ["vector_add", "near"],
+      ["matmul_naive", "above"],
+    ]) {
       await page.locator(`select[data-kernel="${kernel}"]`).focus();
       await page.keyboard.type(said);
     }
@@ -75,7 +119,9 @@ async function following(browser) {
     await ended(page, "running");
     assert.equal(await page.evaluate(() => document.activeElement.textContent), "Job 1");
     const bar = panel(page).getByRole("progressbar");
-    await until("a phase with its numbers", async () => /: .+ \(\d+\sof\s\d+\ssteps\)/.test(await panel(page).locator(".phase").textContent()));
+    await until("a phase with its numbers", async () =>
+      /: .+ \(\d+\sof\s\d+\ssteps\)/.test(await panel(page).locator(".phase").textContent()),
+    );
     const [value, max] = await bar.evaluate((element) => [element.value, element.max]);
     assert.ok(value >= 0 && max > 10 && value <= max);
     assert.deepEqual(await axe(page), []);
@@ -84,9 +130,17 @@ async function following(browser) {
     const [job] = await jobs(daemon);
     const said = (await daemon.ask("GET", `/api/v1/runs/${job.run}/predictions`)).json;
     assert.deepEqual(job.predictions, {vector_add: "near", matmul_naive: "above"});
-    const rows = await panel(page).locator(".predictions tbody tr").evaluateAll((all) => all.map((tr) => [...tr.children].map((cell) => cell.textContent)));
-    assert.deepEqual(rows.map((row) => row.slice(1, 5)), said.items.map((item) => [item.state, item.said, item.found, item.dram_per_ask.toFixed(4)]));
-    assert.deepEqual(rows.map((row) => row[5]), said.items.map((item) => (item.right ? "right" : "wrong")));
+    const rows = await panel(page)
+      .locator(".predictions tbody tr")
+      .evaluateAll((all) => all.map((tr) => [...tr.children].map((cell) => cell.textContent)));
+    assert.deepEqual(
+      rows.map((row) => row.slice(1, 5)),
+      said.items.map((item) => [item.state, item.said, item.found, item.dram_per_ask.toFixed(4)]),
+    );
+    assert.deepEqual(
+      rows.map((row) => row[5]),
+      said.items.map((item) => (item.right ? "right" : "wrong")),
+    );
     assert.ok((await panel(page).locator(".facts").innerText()).includes("<img src=x onerror=alert(1)>"));
     assert.match(page.url(), new RegExp(`job=${job.id}`));
     await page.locator("#jobs .job-list").getByText("<img src=x").waitFor();
@@ -122,7 +176,9 @@ async function following(browser) {
     assert.deepEqual(await axe(page), []);
     await panel(page).getByRole("button", {name: "Fill the form with this job's values"}).click();
     await press(page).click();
-    await panel(page).getByRole("heading", {name: `Job ${Number(id) + 1}`}).waitFor(); // a form of its own, so a job of its own
+    await panel(page)
+      .getByRole("heading", {name: `Job ${Number(id) + 1}`})
+      .waitFor(); // a form of its own, so a job of its own
     await ended(page, "done");
     await done();
   });
@@ -173,14 +229,24 @@ async function onceOnly(browser) {
 async function failing(browser) {
   await test("a job that fails with a permission error says what the operator has to do", async () => {
     const folder = temporary();
-    const daemon = await start({folder, replay: faulty(folder, {on: "warm", unit: "vector_add", sample: 2, error: PERMISSION})});
+    const daemon = await start({
+      folder,
+      replay: faulty(folder, {on: "warm", unit: "vector_add", sample: 2, error: PERMISSION}),
+    });
     for (const options of [{}, {width: 390, scheme: "dark"}]) {
       const {page, done} = await open(browser, options);
       await look(page, daemon);
       await press(page).click();
       await ended(page, "failed");
       const text = await panel(page).innerText();
-      for (const part of ["It failed.", `${PERMISSION.message}.`, "What the operator has to do: Give the measuring process CAP_PERFMON", "NVreg_RestrictProfilingToAdminUsers=0", "counters_permission"]) assert.ok(text.includes(part), `${part} in ${text}`);
+      for (const part of [
+        "It failed.",
+        `${PERMISSION.message}.`,
+        "What the operator has to do: Give the measuring process CAP_PERFMON",
+        "NVreg_RestrictProfilingToAdminUsers=0",
+        "counters_permission",
+      ])
+        assert.ok(text.includes(part), `${part} in ${text}`);
       assert.deepEqual(await axe(page), []);
       assert.equal(await overflow(page), 0);
       await done();
@@ -210,7 +276,9 @@ async function failing(browser) {
     const [job] = await jobs(daemon);
     const run = (await daemon.ask("GET", `/api/v1/runs/${job.run}`)).json;
     const wrong = run.checks.find((check) => run.outcome_reasons.includes(`${check.name} failed`));
-    await panel(page).locator(".notice.bad", {hasText: `Check failed: ${wrong.title}.`}).waitFor();
+    await panel(page)
+      .locator(".notice.bad", {hasText: `Check failed: ${wrong.title}.`})
+      .waitFor();
     await done();
     await daemon.stop();
   });
@@ -233,7 +301,8 @@ async function failing(browser) {
     for (const state of ["warm", "cold"]) await page.getByRole("checkbox", {name: state}).uncheck();
     await press(page).click();
     await page.locator("#job-cache-error:not([hidden])").waitFor();
-    for (const place of ["#job-cache-error", ".said .notice.bad p:first-child"]) assert.match(await page.locator(place).innerText(), /^cache is /);
+    for (const place of ["#job-cache-error", ".said .notice.bad p:first-child"])
+      assert.match(await page.locator(place).innerText(), /^cache is /);
     assert.equal(await page.evaluate(() => document.activeElement.parentNode.textContent), "warm");
     await page.getByRole("checkbox", {name: "warm"}).check();
     await page.getByLabel("Note").fill("x".repeat(4097));
@@ -257,8 +326,16 @@ async function failing(browser) {
     const daemon = await start();
     const {page, done} = await open(browser, {expected: [/429/]});
     await look(page, daemon);
-    const error = {code: "queue_full", message: "64 jobs are waiting", next_action: "Wait for the seconds in Retry-After and send the job again."};
-    await page.route(/\/api\/v1\/jobs$/, (route) => (route.request().method() === "POST" ? route.fulfill({status: 429, headers: {"Retry-After": "1"}, json: {error}}) : route.continue()));
+    const error = {
+      code: "queue_full",
+      message: "64 jobs are waiting",
+      next_action: "Wait for the seconds in Retry-After and send the job again.",
+    };
+    await page.route(/\/api\/v1\/jobs$/, (route) =>
+      route.request().method() === "POST"
+        ? route.fulfill({status: 429, headers: {"Retry-After": "1"}, json: {error}})
+        : route.continue(),
+    );
     await press(page).click();
     await page.getByText("The daemon asks to wait 1 s").waitFor();
     assert.match(await page.evaluate(() => document.activeElement.textContent), /^Start verification/);
@@ -274,14 +351,23 @@ async function failing(browser) {
     const daemon = await start();
     const {page, done} = await open(browser, {expected: [/429/]});
     const error = {code: "queue_full", message: "64 jobs are waiting", next_action: "Send the job again."};
-    await page.route(/\/api\/v1\/(jobs|imports)$/, (route) => (route.request().method() === "POST" ? route.fulfill({status: 429, json: {error}}) : route.continue()));
-    for (const [fragment, button] of [["view=jobs", "Start verification"], ["view=import", "Import"]]) {
+    await page.route(/\/api\/v1\/(jobs|imports)$/, (route) =>
+      route.request().method() === "POST" ? route.fulfill({status: 429, json: {error}}) : route.continue(),
+    );
+    for (const [fragment, button] of [
+      ["view=jobs", "Start verification"],
+      ["view=import", "Import"],
+    ]) {
       await page.goto(`${daemon.url}/#${fragment}`);
       const send = page.locator("form").getByRole("button", {name: button});
       await send.click();
       const said = page.locator(".said .notice.bad");
       await said.waitFor();
-      assert.deepEqual(await said.locator("p").allInnerTexts(), ["64 jobs are waiting.", "Send the job again.", "queue_full"]);
+      assert.deepEqual(await said.locator("p").allInnerTexts(), [
+        "64 jobs are waiting.",
+        "Send the job again.",
+        "queue_full",
+      ]);
       assert.deepEqual([await send.innerText(), await send.getAttribute("aria-disabled")], [button, null]);
       const [again] = await Promise.all([page.waitForRequest((request) => request.method() === "POST"), send.click()]);
       assert.ok(again);
@@ -292,7 +378,8 @@ async function failing(browser) {
   await test("too many jobs: the button waits as long as the daemon asks", async () => {
     const daemon = await slow(12);
     const {page, done} = await open(browser, {expected: [/429/]});
-    for (let i = 0; i < 32; i++) await daemon.ask("POST", "/api/v1/jobs", {headers: JSON_TYPE, body: '{"suite":"verify"}'});
+    for (let i = 0; i < 32; i++)
+      await daemon.ask("POST", "/api/v1/jobs", {headers: JSON_TYPE, body: '{"suite":"verify"}'});
     await look(page, daemon);
     await press(page).click();
     await page.getByText("too_many_jobs").waitFor();
@@ -316,7 +403,8 @@ async function failing(browser) {
 /** The queue holds more jobs than a page of the list; the running one is the oldest. */
 async function longList(browser) {
   const daemon = await slow(30);
-  for (let i = 0; i < 30; i++) await daemon.ask("POST", "/api/v1/jobs", {headers: JSON_TYPE, body: '{"suite":"verify"}'});
+  for (let i = 0; i < 30; i++)
+    await daemon.ask("POST", "/api/v1/jobs", {headers: JSON_TYPE, body: '{"suite":"verify"}'});
   const row = (page, id) => page.locator(`#jobs tr[data-job="${id}"]`);
   const count = (page) => page.locator("#jobs .job-list tbody tr").count();
   await test("jobs beyond the first page of the list are kept up to date too", async () => {
@@ -327,10 +415,16 @@ async function longList(browser) {
     await until("all rows", async () => (await count(page)) === 30);
     await row(page, 1).getByRole("progressbar").waitFor();
     await daemon.ask("DELETE", "/api/v1/jobs/1");
-    await row(page, 1).locator(".chip", {hasText: /^cancelled$/}).waitFor();
-    await row(page, 2).locator(".chip", {hasText: /^(running|done)$/}).waitFor();
+    await row(page, 1)
+      .locator(".chip", {hasText: /^cancelled$/})
+      .waitFor();
+    await row(page, 2)
+      .locator(".chip", {hasText: /^(running|done)$/})
+      .waitFor();
     await daemon.ask("DELETE", "/api/v1/jobs/7");
-    await row(page, 7).locator(".chip", {hasText: /^cancelled$/}).waitFor();
+    await row(page, 7)
+      .locator(".chip", {hasText: /^cancelled$/})
+      .waitFor();
     assert.equal(await count(page), 30);
     await done();
   });
@@ -338,7 +432,8 @@ async function longList(browser) {
     const {page, done} = await open(browser);
     await look(page, daemon, "&state=queued");
     await page.getByRole("button", {name: "Show more"}).click();
-    const listed = async () => (await count(page)) === (await jobs(daemon)).filter((job) => job.state === "queued").length;
+    const listed = async () =>
+      (await count(page)) === (await jobs(daemon)).filter((job) => job.state === "queued").length;
     await until("the second page", async () => (await count(page)) > 20);
     await until("all that wait", listed);
     await daemon.ask("DELETE", "/api/v1/jobs/5");
@@ -350,7 +445,10 @@ async function longList(browser) {
     await until("a page of cancelled ones", async () => (await row(page, 11).count()) === 1);
     await daemon.ask("DELETE", "/api/v1/jobs/6");
     await row(page, 6).waitFor();
-    assert.deepEqual(await page.locator("#jobs .job-list tbody tr").evaluateAll((all) => all.map((tr) => tr.dataset.job)), (await jobs(daemon)).filter((job) => job.state === "cancelled").map((job) => job.id));
+    assert.deepEqual(
+      await page.locator("#jobs .job-list tbody tr").evaluateAll((all) => all.map((tr) => tr.dataset.job)),
+      (await jobs(daemon)).filter((job) => job.state === "cancelled").map((job) => job.id),
+    );
     await done();
   });
   await daemon.stop();
@@ -380,7 +478,12 @@ async function interrupted(browser) {
       } else {
         await ended(page, "interrupted");
         const text = await panel(page).innerText();
-        for (const part of ["It was interrupted.", "The daemon or the node died while the job was running.", "send it again"]) assert.ok(text.includes(part), `${part} in ${text}`);
+        for (const part of [
+          "It was interrupted.",
+          "The daemon or the node died while the job was running.",
+          "send it again",
+        ])
+          assert.ok(text.includes(part), `${part} in ${text}`);
       }
       assert.ok(await page.locator("#stale").isHidden());
       assert.equal(await page.locator("#jobs .job.is-old").count(), 0);
@@ -430,7 +533,11 @@ async function everywhere(browser) {
     await page.getByText("there is no job 77").waitFor();
     await done();
   });
-  const job = await submit(daemon, {suite: "verify", note: `<b>x</b> ${"y".repeat(200)} مصفوفة`, predictions: {vector_add: "near"}});
+  const job = await submit(daemon, {
+    suite: "verify",
+    note: `<b>x</b> ${"y".repeat(200)} مصفوفة`,
+    predictions: {vector_add: "near"},
+  });
   for (const options of [{}, {width: 768, scheme: "dark"}, {width: 390}, {width: 1440, forcedColors: "active"}])
     await test(`axe finds nothing, nothing is wider than the page: ${JSON.stringify(options)}`, async () => {
       const {page, done} = await open(browser, options);
@@ -443,11 +550,19 @@ async function everywhere(browser) {
       await done();
     });
   await test("moments of a job are told by UTC and by the reader's clock with its zone", async () => {
-    for (const [timezoneId, zone] of [["America/Los_Angeles", /P[SD]T/], ["Asia/Kolkata", /GMT\+5:30|IST/]]) {
+    for (const [timezoneId, zone] of [
+      ["America/Los_Angeles", /P[SD]T/],
+      ["Asia/Kolkata", /GMT\+5:30|IST/],
+    ]) {
       const {page, done} = await open(browser, {timezoneId, locale: "en-US"});
       await look(page, daemon, `&job=${job.id}`);
       await panel(page).locator(".predictions").waitFor();
-      const told = [...(await panel(page).locator(".facts time").allTextContents()), ...(await page.locator("#jobs .job-list time, #jobs .says time").evaluateAll((all) => all.map((time) => time.title)))];
+      const told = [
+        ...(await panel(page).locator(".facts time").allTextContents()),
+        ...(await page
+          .locator("#jobs .job-list time, #jobs .says time")
+          .evaluateAll((all) => all.map((time) => time.title))),
+      ];
       assert.ok(told.length >= 5, told.join("; "));
       for (const text of told) assert.ok(/\d{2}:\d{2}:\d{2}\sUTC \(/.test(text) && zone.test(text), text);
       await done();
@@ -460,7 +575,9 @@ async function everywhere(browser) {
     const other = await submit(daemon, {suite: "verify", counters: false});
     await page.locator(`#jobs tr[data-job="${other.id}"]`).waitFor({timeout: 15000});
     await page.getByRole("link", {name: other.id, exact: true}).click();
-    await panel(page).getByRole("heading", {name: `Job ${other.id}`}).waitFor();
+    await panel(page)
+      .getByRole("heading", {name: `Job ${other.id}`})
+      .waitFor();
     assert.equal(await page.getByLabel("Note").inputValue(), "half written");
     await done();
   });

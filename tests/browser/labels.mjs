@@ -31,7 +31,9 @@ async function jobsAndLists(browser, daemon, ids) {
     assert.equal(plain(await page.locator(".run-label").innerText()), `Label ${LABEL}`);
     await page.locator(".run-label a").click();
     await page.locator("#runs tbody tr").first().waitFor();
-    assert.deepEqual(await page.locator("#runs tbody tr").evaluateAll((rows) => rows.map((row) => row.dataset.run)), [ids.labelled]);
+    assert.deepEqual(await page.locator("#runs tbody tr").evaluateAll((rows) => rows.map((row) => row.dataset.run)), [
+      ids.labelled,
+    ]);
     await done();
   });
   await test("the list of runs shows labels and filters by them; a label that is none is refused at its field", async () => {
@@ -76,12 +78,17 @@ async function jobsAndLists(browser, daemon, ids) {
     const {page, done} = await open(browser, {width: 390});
     await page.goto(`${daemon.url}/#view=compare&base=run:${ids.long}&head=run:${ids.labelled}&source=any`);
     await page.locator(".side-card").first().waitFor();
-    for (const [side, label] of [["base", LONG], ["head", LABEL]]) {
+    for (const [side, label] of [
+      ["base", LONG],
+      ["head", LABEL],
+    ]) {
       await page.locator(`[name=${side}-kind]`).selectOption("label");
       await page.locator(`[name=${side}-label]`).fill(label);
     }
     await page.locator(".compare-form button.primary").click();
-    await until("both sides", async () => (await page.locator(".side-card h3").allTextContents()).join().includes(`label “${LABEL}”`));
+    await until("both sides", async () =>
+      (await page.locator(".side-card h3").allTextContents()).join().includes(`label “${LABEL}”`),
+    );
     const asked = new URLSearchParams(page.url().split("#")[1]);
     assert.equal(asked.get("head"), "label:<b>v2</b>\\, é ≤ 3f2c\\\\");
     assert.match(await page.locator('.side-card[data-side="head"]').innerText(), new RegExp(`1 run: ${ids.labelled}`));
@@ -110,8 +117,14 @@ async function withdrawing(browser, daemon, ids) {
       await page.keyboard.press("Tab");
       await page.keyboard.press("Enter");
       await page.locator("#withdrawn-notice .notice").waitFor();
-      assert.match(await page.locator("#withdrawn-notice").innerText(), /This run is withdrawn: the <i>fan<\/i> stood still/);
-      assert.match(plain(await page.locator("#withdraw").innerText()), /Withdrawn by anonymous, .*:\s+the <i>fan<\/i> stood still/);
+      assert.match(
+        await page.locator("#withdrawn-notice").innerText(),
+        /This run is withdrawn: the <i>fan<\/i> stood still/,
+      );
+      assert.match(
+        plain(await page.locator("#withdraw").innerText()),
+        /Withdrawn by anonymous, .*:\s+the <i>fan<\/i> stood still/,
+      );
       assert.equal(await focused(page), "Take back");
       assert.equal(await overflow(page), 0);
       assert.deepEqual(await axe(page), []);
@@ -132,10 +145,24 @@ async function withdrawing(browser, daemon, ids) {
   await test("who may not withdraw is asked for a token that may, and what was written stays", async () => {
     const folder = temporary();
     const file = join(folder, "tokens");
-    writeFileSync(file, [["reader", "read"], ["boss", "admin"]].map(([name, right]) => `${name} ${right} ${createHash("sha256").update(name).digest("hex")}\n`).join(""), {mode: 0o600});
+    writeFileSync(
+      file,
+      [
+        ["reader", "read"],
+        ["boss", "admin"],
+      ]
+        .map(([name, right]) => `${name} ${right} ${createHash("sha256").update(name).digest("hex")}\n`)
+        .join(""),
+      {mode: 0o600},
+    );
     const closed = await start({folder, options: ["--token-file", file]});
     const headers = {...JSON_TYPE, Authorization: "Bearer boss"};
-    const {json: {id}} = await closed.ask("POST", "/api/v1/jobs", {headers, body: JSON.stringify({suite: "verify", kernels: ["vector_add"], cache: ["warm"]})});
+    const {
+      json: {id},
+    } = await closed.ask("POST", "/api/v1/jobs", {
+      headers,
+      body: JSON.stringify({suite: "verify", kernels: ["vector_add"], cache: ["warm"]}),
+    });
     const run = await until("its run", async () => (await closed.ask("GET", `/api/v1/jobs/${id}`)).json.run);
     const {page, done} = await open(browser, {expected: [/401/]});
     await show(page, `${closed.url}/#run=${run}`);
@@ -173,7 +200,10 @@ async function predictions(browser, daemon, ids) {
     await page.locator("#why-wrong").getByRole("button", {name: "Edit"}).waitFor();
     assert.equal(await focused(page), "Edit");
     assert.deepEqual((await daemon.ask("GET", path)).json.why_wrong, [{kernel: first, text: "<b>one</b>\ntwo"}]);
-    assert.match(plain(await page.locator("#why-wrong").innerText()), /Why .* was wrong:\s+<b>one<\/b>\s+two\s+By anonymous/);
+    assert.match(
+      plain(await page.locator("#why-wrong").innerText()),
+      /Why .* was wrong:\s+<b>one<\/b>\s+two\s+By anonymous/,
+    );
     assert.deepEqual(await axe(page), []);
     await page.goto(`${daemon.url}/#view=jobs&job=${ids.wrongJob}`);
     await page.locator(".job .why-wrong").waitFor();
@@ -187,7 +217,11 @@ export async function labelTests() {
   const browser = await launch();
   const ids = {};
   ids.long = (await submit(daemon, {suite: "verify", label: LONG, kernels: ["vector_add", "transpose_naive"]})).run;
-  const wrong = await submit(daemon, {suite: "verify", kernels: ["vector_add", "vector_add_stride32"], predictions: {vector_add: "above", vector_add_stride32: "below"}});
+  const wrong = await submit(daemon, {
+    suite: "verify",
+    kernels: ["vector_add", "vector_add_stride32"],
+    predictions: {vector_add: "above", vector_add_stride32: "below"},
+  });
   Object.assign(ids, {wrong: wrong.run, wrongJob: wrong.id});
   await jobsAndLists(browser, daemon, ids);
   await withdrawing(browser, daemon, ids);

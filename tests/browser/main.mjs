@@ -24,14 +24,36 @@ if (process.env.RL_SHOTS) {
   process.exit(0);
 }
 
-const groups = [["API", apiTests], ["build", buildTests], ["frame", frameTests], ["roofline", rooflineTests], ["run", runViewTests], ["explorer", explorerTests], ["history", historyTests], ["compare", compareTests], ["works", worksTests], ["jobs", jobsTests], ["import", importTests], ["labels", labelTests], ["views", viewsTests], ["prefix", prefixTests], ["README", readmeTests]];
+const groups = [
+  ["API", apiTests],
+  ["build", buildTests],
+  ["frame", frameTests],
+  ["roofline", rooflineTests],
+  ["run", runViewTests],
+  ["explorer", explorerTests],
+  ["history", historyTests],
+  ["compare", compareTests],
+  ["works", worksTests],
+  ["jobs", jobsTests],
+  ["import", importTests],
+  ["labels", labelTests],
+  ["views", viewsTests],
+  ["prefix", prefixTests],
+  ["README", readmeTests],
+];
 const only = process.env.RL_ONLY?.split(",");
 
 for (const [name, run] of groups.filter(([name]) => !only || only.includes(name))) {
   try {
     await run();
   } catch (error) {
-    await test(`${name}: what the tests need`, () => { throw error; }, {always: true});
+    await test(
+      `${name}: what the tests need`,
+      () => {
+        throw error;
+      },
+      {always: true},
+    );
   }
 }
 await stopAll();

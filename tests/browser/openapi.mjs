@@ -17,8 +17,13 @@ export class Document {
 
   /** Every (method, path, status) that the document promises. */
   promises() {
-    return Object.entries(this.json.paths).flatMap(([path, item]) => Object.entries(item).filter(([key]) => ["get", "post", "put", "delete"].includes(key))
-      .flatMap(([method, {responses}]) => Object.keys(responses).map((status) => `${method.toUpperCase()} ${path} ${status}`)));
+    return Object.entries(this.json.paths).flatMap(([path, item]) =>
+      Object.entries(item)
+        .filter(([key]) => ["get", "post", "put", "delete"].includes(key))
+        .flatMap(([method, {responses}]) =>
+          Object.keys(responses).map((status) => `${method.toUpperCase()} ${path} ${status}`),
+        ),
+    );
   }
 
   /** The schema at a JSON pointer, compiled; schema objects are checked against the metaschema of 2020-12 too. */
@@ -43,26 +48,38 @@ export class Document {
     const where = `${method} ${path} ${answer.status}`;
     for (const name of Object.keys(response.headers ?? {}))
       // those that only some answers of this status have
-      if (!["Idempotent-Replayed", "Retry-After", "Allow", "Run-Withdrawn"].includes(name)) assert.ok(answer.headers[name.toLowerCase()], `${where}: no header ${name}`);
+      if (!["Idempotent-Replayed", "Retry-After", "Allow", "Run-Withdrawn"].includes(name))
+        assert.ok(answer.headers[name.toLowerCase()], `${where}: no header ${name}`);
     if (!response.content) {
       assert.equal(answer.text, "", `${where}: has a body`);
       return;
     }
     const type = (answer.headers["content-type"] ?? "").split(";")[0];
-    assert.ok(response.content[type] ?? response.content[answer.headers["content-type"]], `${where}: type ${answer.headers["content-type"]} is not in the document`);
+    assert.ok(
+      response.content[type] ?? response.content[answer.headers["content-type"]],
+      `${where}: type ${answer.headers["content-type"]} is not in the document`,
+    );
     if (type !== "application/json") return;
     const validate = this.compile(`${at}/content/application~1json/schema`);
-    assert.ok(validate(answer.json), `${where}: ${this.ajv.errorsText(validate.errors, {separator: "\n"})}\n${answer.text.slice(0, 600)}`);
+    assert.ok(
+      validate(answer.json),
+      `${where}: ${this.ajv.errorsText(validate.errors, {separator: "\n"})}\n${answer.text.slice(0, 600)}`,
+    );
   }
 }
 
 /** The metaschema's own complaints about every schema component. */
 export function schemaErrors(json) {
   const ajv = new Ajv2020({strict: false});
-  return Object.entries(json.components.schemas).filter(([, schema]) => !ajv.validateSchema(schema)).map(([name]) => `${name}: ${ajv.errorsText()}`);
+  return Object.entries(json.components.schemas)
+    .filter(([, schema]) => !ajv.validateSchema(schema))
+    .map(([name]) => `${name}: ${ajv.errorsText()}`);
 }
 
 /** Error ids of the catalogue in the source. */
 export function catalogue(path) {
-  return [...readFileSync(path, "utf8").matchAll(/^RL_ERROR\(\w+, "(\w+)", (\d+),/gm)].map(([, id, status]) => ({id, status: Number(status)}));
+  return [...readFileSync(path, "utf8").matchAll(/^RL_ERROR\(\w+, "(\w+)", (\d+),/gm)].map(([, id, status]) => ({
+    id,
+    status: Number(status),
+  }));
 }

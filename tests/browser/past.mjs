@@ -28,17 +28,27 @@ export function recordingOf({at, driver, cuda = "13.0", device = {}, factor = ()
     if (!rows.has(key)) rows.set(key, factor(unit, state) * (1 + noise * (2 * next() - 1)));
     return rows.get(key);
   };
-  const lines = readFileSync(RL_RECORDING, "utf8").split("\n").filter(Boolean).map((line) => JSON.parse(line)).filter((line) => line.sizes !== "scaled" && line.op !== "end");
+  const lines = readFileSync(RL_RECORDING, "utf8")
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line))
+    .filter((line) => line.sizes !== "scaled" && line.op !== "end");
   const [header, ...entries] = lines;
   const before = header.environment.driver_version;
-  Object.assign(header, {recorded_at: at, device: {...header.device, ...device}, environment: {...header.environment, driver_version: driver, cuda_runtime_version: cuda}});
+  Object.assign(header, {
+    recorded_at: at,
+    device: {...header.device, ...device},
+    environment: {...header.environment, driver_version: driver, cuda_runtime_version: cuda},
+  });
   // Only a warm row's longest batches: from the shorter ones the engine works out how long its batches are, and the recording has no others.
   const longest = new Map();
-  for (const {op, unit, launches} of entries) if (op === "warm") longest.set(unit, Math.max(launches, longest.get(unit) ?? 0));
+  for (const {op, unit, launches} of entries)
+    if (op === "warm") longest.set(unit, Math.max(launches, longest.get(unit) ?? 0));
   const measured = ({op, unit, launches}) => op === "cold" || (op === "warm" && launches === longest.get(unit));
   for (const entry of entries) {
     if (entry.op === "driver_now") entry.values = entry.values.map((value) => (value === before ? driver : value));
-    if (measured(entry) && !CEILING.test(entry.unit)) entry.time_s = entry.time_s.map((time) => time * off(entry.unit, entry.op));
+    if (measured(entry) && !CEILING.test(entry.unit))
+      entry.time_s = entry.time_s.map((time) => time * off(entry.unit, entry.op));
   }
   return [header, ...entries, {op: "end", entries: entries.length}].map((line) => `${JSON.stringify(line)}\n`).join("");
 }
@@ -83,11 +93,30 @@ const factor = (unit, state) => (unit === "vector_add" && state === "warm" ? 1.0
  */
 export async function fillPast(daemon) {
   const days = {before: [40, 39, 38, 37].map(dayAgo), after: [20, 19, 18, 17].map(dayAgo)};
-  const wanted = [["before", BEFORE, undefined], ["after", AFTER, factor]].flatMap(([when, driver, by], side) => days[when].flatMap((day, i) => ["06:30", "19:45"].map((time, j) =>
-    ({at: `${day}T${time}:00.000Z`, driver, factor: by, noise: 0.002, seed: 1 + side * 100 + i * 10 + j}))));
+  const wanted = [
+    ["before", BEFORE, undefined],
+    ["after", AFTER, factor],
+  ].flatMap(([when, driver, by], side) =>
+    days[when].flatMap((day, i) =>
+      ["06:30", "19:45"].map((time, j) => ({
+        at: `${day}T${time}:00.000Z`,
+        driver,
+        factor: by,
+        noise: 0.002,
+        seed: 1 + side * 100 + i * 10 + j,
+      })),
+    ),
+  );
   const runs = [];
   for (const past of wanted) runs.push(await importRecording(daemon, past));
   for (const [i, name] of HOSTILE.entries())
-    await importForm(daemon, {timings: '{"kernel":"vector_add","ms":0.05}\n', device: name, driver: "595.84", cuda: "12.6", date: days.after[i], sizes: "course"});
+    await importForm(daemon, {
+      timings: '{"kernel":"vector_add","ms":0.05}\n',
+      device: name,
+      driver: "595.84",
+      cuda: "12.6",
+      date: days.after[i],
+      sizes: "course",
+    });
   return {device: runs[0].device.id, days};
 }

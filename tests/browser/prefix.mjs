@@ -17,10 +17,19 @@ async function proxyOf(daemon) {
       response.writeHead(404).end();
       return;
     }
-    const onward = http.request({host: "127.0.0.1", port: daemon.port, method: request.method, path: request.url.slice(PREFIX.length), headers: request.headers}, (answer) => {
-      response.writeHead(answer.statusCode, answer.headers);
-      answer.pipe(response);
-    });
+    const onward = http.request(
+      {
+        host: "127.0.0.1",
+        port: daemon.port,
+        method: request.method,
+        path: request.url.slice(PREFIX.length),
+        headers: request.headers,
+      },
+      (answer) => {
+        response.writeHead(answer.statusCode, answer.headers);
+        answer.pipe(response);
+      },
+    );
     onward.on("error", () => response.destroy());
     request.pipe(onward);
   });
@@ -54,7 +63,9 @@ export async function prefixTests() {
     const {page, done} = await open(browser);
     await page.goto(`${proxy.url}#view=import`);
     await page.getByRole("radio", {name: "a published table"}).check();
-    await page.getByLabel("Record", {exact: true}).setInputFiles(join(process.env.RL_README, "../deploy/records/t4.json"));
+    await page
+      .getByLabel("Record", {exact: true})
+      .setInputFiles(join(process.env.RL_README, "../deploy/records/t4.json"));
     await page.getByLabel("Measured on").fill("2026-09-01");
     await page.getByRole("button", {name: "Import"}).click();
     await page.getByText("Imported as").waitFor();

@@ -22,7 +22,8 @@ export async function readmeTests() {
   const daemon = await start();
   for (let i = 0; i < 2; i++) await submit(daemon, {suite: "verify"}); // jobs and runs 1 and 2 of the examples
   const all = blocks("The API by example");
-  await test("README.md has examples", async () => assert.ok(all.length >= 6 && all.join("").includes("/samples"), `${all.length} blocks`));
+  await test("README.md has examples", async () =>
+    assert.ok(all.length >= 6 && all.join("").includes("/samples"), `${all.length} blocks`));
   for (const code of all) {
     assert.ok(!code.includes("curl") || code.includes(ADDRESS), code);
     // Every example has to succeed but the one that says itself that it may not.

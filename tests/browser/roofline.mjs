@@ -6,7 +6,13 @@ import {sameFigure, wrongDigit} from "./figures.mjs";
 import {plain, test, until} from "./suite.mjs";
 
 export const ONE_RUN = /\/api\/v1\/runs\/\d+$/;
-export const HOSTILE = ["<img src=x onerror=alert(1)>", "std::vector<int>", "x".repeat(200), "مصفوفة ×", "</th><script>alert(2)</script>"];
+export const HOSTILE = [
+  "<img src=x onerror=alert(1)>",
+  "std::vector<int>",
+  "x".repeat(200),
+  "مصفوفة ×",
+  "</th><script>alert(2)</script>",
+];
 /** As the table has it: above nothing but below half of the last digit, it is said to be below that digit. */
 function fixed(value, decimals, unit = 1) {
   if (value === null) return "–";
@@ -17,11 +23,20 @@ function fixed(value, decimals, unit = 1) {
 /** The cells that the table must have for a row, from the API's document. */
 function expectedCells(row, state) {
   const s = row[state];
-  return [fixed(row.ask_bytes, 1, 1e6), fixed(s.bytes.l1, 1, 1e6), fixed(s.bytes.l2, 1, 1e6), fixed(s.bytes.dram_settled, 1, 1e6), fixed(s.dram_per_ask, 4), fixed(s.percent_of_ceiling, 1)];
+  return [
+    fixed(row.ask_bytes, 1, 1e6),
+    fixed(s.bytes.l1, 1, 1e6),
+    fixed(s.bytes.l2, 1, 1e6),
+    fixed(s.bytes.dram_settled, 1, 1e6),
+    fixed(s.dram_per_ask, 4),
+    fixed(s.percent_of_ceiling, 1),
+  ];
 }
 
 export async function checkTable(page, document, state) {
-  const rows = await page.locator("#table-scroll tbody tr").evaluateAll((all) => all.map((tr) => [...tr.children].map((cell) => cell.textContent)));
+  const rows = await page
+    .locator("#table-scroll tbody tr")
+    .evaluateAll((all) => all.map((tr) => [...tr.children].map((cell) => cell.textContent)));
   assert.equal(rows.length, document.kernels.length);
   document.kernels.forEach((row, i) => {
     assert.equal(rows[i][1], row.title);
@@ -40,19 +55,38 @@ export async function checkPoints(page, document, state, level = "dram") {
   const place = (value, rate) => [x.offset + x.slope * Math.log10(value), y.offset + y.slope * Math.log10(rate)];
   const near = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1]) < 1;
   const judged = document.kernels.filter((row) => row.flop > 0 && row[state]?.flop_per_s);
-  for (const [role, member] of [["measured", level], ["asked", "ask"]]) {
+  for (const [role, member] of [
+    ["measured", level],
+    ["asked", "ask"],
+  ]) {
     const wanted = judged.filter((row) => row[state].intensity[member] !== null);
     for (const row of wanted) {
       const at = place(row[state].intensity[member], row[state].flop_per_s);
-      assert.ok(drawn[role].some((mark) => near(mark, at)), `${row.kernel}: nothing ${role} at ${at}: ${JSON.stringify(drawn[role])}`);
+      assert.ok(
+        drawn[role].some((mark) => near(mark, at)),
+        `${row.kernel}: nothing ${role} at ${at}: ${JSON.stringify(drawn[role])}`,
+      );
     }
     assert.equal(drawn[role].length, wanted.length, role);
   }
   const svg = await page.locator(".roofline-plot").evaluate((element) => element.outerHTML);
   assert.ok(!/NaN|Infinity|undefined/.test(svg), svg.match(/.{60}(NaN|Infinity|undefined).{30}/)?.[0]);
   const names = await page.locator(".point").evaluateAll((all) => all.map((g) => g.dataset.kernel));
-  assert.deepEqual(names.toSorted(), judged.filter((row) => row[state].intensity.ask !== null).map((row) => row.kernel).toSorted());
-  const listed = await page.locator(".absent li").evaluateAll((all) => all.map((li) => [li.dataset.kernel, (li.querySelector(".reason") ?? li.parentElement.previousElementSibling).textContent]));
+  assert.deepEqual(
+    names.toSorted(),
+    judged
+      .filter((row) => row[state].intensity.ask !== null)
+      .map((row) => row.kernel)
+      .toSorted(),
+  );
+  const listed = await page
+    .locator(".absent li")
+    .evaluateAll((all) =>
+      all.map((li) => [
+        li.dataset.kernel,
+        (li.querySelector(".reason") ?? li.parentElement.previousElementSibling).textContent,
+      ]),
+    );
   const missing = document.kernels.filter((row) => !judged.includes(row) || row[state].intensity[level] === null);
   assert.deepEqual(listed.map(([kernel]) => kernel).toSorted(), missing.map((row) => row.kernel).toSorted());
   for (const [kernel, why] of listed) assert.ok(why.length > 10, `${kernel}: no reason`);
@@ -60,9 +94,15 @@ export async function checkPoints(page, document, state, level = "dram") {
 
 /** Boxes of the points' numbers: none over another. */
 export async function checkNumbers(page) {
-  const boxes = await page.locator(".point text").evaluateAll((all) => all.map((text) => ({number: text.textContent, ...text.getBoundingClientRect().toJSON()})));
+  const boxes = await page
+    .locator(".point text")
+    .evaluateAll((all) => all.map((text) => ({number: text.textContent, ...text.getBoundingClientRect().toJSON()})));
   for (const [i, a] of boxes.entries())
-    for (const b of boxes.slice(i + 1)) assert.ok(a.right <= b.left || b.right <= a.left || a.bottom <= b.top + 2 || b.bottom <= a.top + 2, `the numbers ${a.number} and ${b.number} overlap`);
+    for (const b of boxes.slice(i + 1))
+      assert.ok(
+        a.right <= b.left || b.right <= a.left || a.bottom <= b.top + 2 || b.bottom <= a.top + 2,
+        `the numbers ${a.number} and ${b.number} overlap`,
+      );
 }
 
 async function drawing(browser, daemon, document) {
@@ -78,11 +118,20 @@ async function drawing(browser, daemon, document) {
         await done();
       });
   await test("the head says device, driver, CUDA, date in UTC and here, and that the run is replayed", async () => {
-    for (const [zone, name] of [["America/Los_Angeles", /P[SD]T/], ["Asia/Kolkata", /GMT\+5:30|IST/]]) {
+    for (const [zone, name] of [
+      ["America/Los_Angeles", /P[SD]T/],
+      ["Asia/Kolkata", /GMT\+5:30|IST/],
+    ]) {
       const {page, done} = await open(browser, {timezoneId: zone, locale: "en-US"});
       await show(page, daemon.url);
       const text = plain(await page.locator(".run-head").innerText());
-      for (const part of [document.device.name, document.environment.driver_version, document.environment.cuda_runtime_version, `${document.date.slice(0, 10)} ${document.date.slice(11, 19)} UTC`]) assert.ok(text.includes(part), `${part} in ${text}`);
+      for (const part of [
+        document.device.name,
+        document.environment.driver_version,
+        document.environment.cuda_runtime_version,
+        `${document.date.slice(0, 10)} ${document.date.slice(11, 19)} UTC`,
+      ])
+        assert.ok(text.includes(part), `${part} in ${text}`);
       assert.match(text, name);
       assert.ok(text.includes(`Replayed, recorded on ${document.recorded_at.slice(0, 10)}`), text);
       await done();
@@ -116,7 +165,13 @@ const LEVEL_BYTES = {dram: "DRAM byte", l2: "byte between SMs and L2", l1: "byte
 
 /** [what, text as shown, the API's number, unit, least digits] of each figure that the detail box and the point's own name give of a row; what has no number is checked for its words at once. */
 async function figuresOf(page, row, state, level) {
-  const facts = Object.fromEntries(await page.locator("#detail > dl").evaluate((dl) => [...dl.querySelectorAll("dt")].map((dt) => [dt.textContent, dt.nextElementSibling.textContent])));
+  const facts = Object.fromEntries(
+    await page
+      .locator("#detail > dl")
+      .evaluate((dl) =>
+        [...dl.querySelectorAll("dt")].map((dt) => [dt.textContent, dt.nextElementSibling.textContent]),
+      ),
+  );
   const s = row[state];
   const words = (member) => (s.why?.[member] === s.why?.advice ? "–" : s.why[member]);
   const figures = [];
@@ -124,7 +179,12 @@ async function figuresOf(page, row, state, level) {
     if (value === null) assert.equal(facts[name], why, `${row.kernel}, ${name}`);
     else figures.push([`${row.kernel}, ${name}`, facts[name], value, unit, least]);
   };
-  take("measured intensity", s.intensity[level], "FLOP/B", s.intensity.why?.[level] === s.why?.advice ? "–" : s.intensity.why?.[level]);
+  take(
+    "measured intensity",
+    s.intensity[level],
+    "FLOP/B",
+    s.intensity.why?.[level] === s.why?.advice ? "–" : s.intensity.why?.[level],
+  );
   take("asked intensity", s.intensity.ask, "FLOP/B", "–");
   take("rate", s.flop_per_s, "FLOP/s");
   take("DRAM rate", s.dram_byte_per_s, "B/s", words("dram_byte_per_s"));
@@ -146,7 +206,10 @@ async function figuresOf(page, row, state, level) {
   tell(s.intensity[level], `FLOP per ${LEVEL_BYTES[level]}`, "measured intensity unknown");
   tell(s.intensity.ask, "by the bytes asked for", null);
   tell(s.percent_of_roof, "percent of its roof", null, 2);
-  const next = {fix_access: "fix the access pattern", fix_kernel: "fix the kernel", change_algorithm: "change the algorithm"}[s.advice_code] ?? null;
+  const next =
+    {fix_access: "fix the access pattern", fix_kernel: "fix the kernel", change_algorithm: "change the algorithm"}[
+      s.advice_code
+    ] ?? null;
   assert.deepEqual(told, [s.bound && `${s.bound} bound`, next && `next: ${next}`].filter(Boolean), name);
   assert.deepEqual(await page.locator("#detail .next-step").allTextContents(), next ? [`Next: ${next}`] : []);
   return figures;
@@ -157,10 +220,17 @@ export async function checkDetail(page, row, state, level = "dram") {
   const figures = await figuresOf(page, row, state, level);
   for (const [what, text, value, unit, least] of figures) {
     sameFigure(text, value, unit, what, least);
-    assert.throws(() => sameFigure(wrongDigit(text), value, unit, what, least), undefined, `${what}: ${wrongDigit(text)} passes for ${value}`);
+    assert.throws(
+      () => sameFigure(wrongDigit(text), value, unit, what, least),
+      undefined,
+      `${what}: ${wrongDigit(text)} passes for ${value}`,
+    );
   }
   const s = row[state];
-  assert.equal(await page.locator("#detail .advice").textContent(), s.advice ?? `${s.why.advice[0].toUpperCase()}${s.why.advice.slice(1)}.`);
+  assert.equal(
+    await page.locator("#detail .advice").textContent(),
+    s.advice ?? `${s.why.advice[0].toUpperCase()}${s.why.advice.slice(1)}.`,
+  );
   assert.ok((await page.locator("#detail h3").textContent()).endsWith(row.title));
   return figures.length;
 }
@@ -175,19 +245,27 @@ async function using(browser, daemon, document) {
       assert.ok(++steps < 25, "no point after 25 Tabs");
     }
     const theirs = ["altKey", "ctrlKey", "metaKey"]; // the browser's own keys: back, for one
-    const taken = await page.evaluate((names) => names.map((name) => {
-      const event = new KeyboardEvent("keydown", {key: "ArrowLeft", [name]: true, bubbles: true, cancelable: true});
-      const before = document.activeElement;
-      before.dispatchEvent(event);
-      return event.defaultPrevented || document.activeElement !== before;
-    }), theirs);
+    const taken = await page.evaluate(
+      (names) =>
+        names.map((name) => {
+          const event = new KeyboardEvent("keydown", {key: "ArrowLeft", [name]: true, bubbles: true, cancelable: true});
+          const before = document.activeElement;
+          before.dispatchEvent(event);
+          return event.defaultPrevented || document.activeElement !== before;
+        }),
+      theirs,
+    );
     assert.deepEqual(taken, [false, false, false]);
     const count = await page.locator(".point").count();
     const seen = new Set();
     for (let i = 0; i < count; i++) {
       const kernel = await page.evaluate(() => document.activeElement.dataset.kernel);
       seen.add(kernel);
-      await checkDetail(page, document.kernels.find((row) => row.kernel === kernel), "warm");
+      await checkDetail(
+        page,
+        document.kernels.find((row) => row.kernel === kernel),
+        "warm",
+      );
       assert.equal(await page.locator(`.point.is-chosen[data-kernel="${kernel}"]`).count(), 1);
       assert.ok((await page.evaluate(() => document.activeElement.getAttribute("aria-label"))).includes("FLOP/s"));
       await page.keyboard.press("ArrowRight");
@@ -210,7 +288,11 @@ async function using(browser, daemon, document) {
         else await page.mouse.move(...at);
         const kernel = await labels.nth(i).evaluate((text) => text.parentNode.dataset.kernel);
         await page.locator(`.point.is-chosen[data-kernel="${kernel}"]`).waitFor({timeout: 3000});
-        await checkDetail(page, document.kernels.find((row) => row.kernel === kernel), "warm");
+        await checkDetail(
+          page,
+          document.kernels.find((row) => row.kernel === kernel),
+          "warm",
+        );
       }
       await done();
     }
@@ -279,21 +361,29 @@ async function strange(browser, daemon, document) {
   const copy = () => structuredClone(document);
   await test("names from data are text, whatever they hold", async () => {
     const changed = copy();
-    HOSTILE.forEach((title, i) => { changed.kernels[i].title = title; });
+    HOSTILE.forEach((title, i) => {
+      changed.kernels[i].title = title;
+    });
     [changed.device.name, changed.environment.driver_version, changed.flags] = [HOSTILE[0], HOSTILE[4], [HOSTILE[0]]];
     changed.kernels[0].warm.advice = HOSTILE[0];
     const last = changed.checks.length - 1; // not a kernel's result: a wrong one has no point
     changed.checks[last] = {...changed.checks[last], passed: false, title: HOSTILE[0], detail: HOSTILE[4]};
     for (const width of [1440, 390])
-      await withDocument(browser, daemon, changed, async (page) => {
-        const titles = await page.locator("tbody th").allTextContents();
-        assert.deepEqual(titles.slice(0, HOSTILE.length), HOSTILE);
-        assert.equal(await page.locator("h1").textContent(), HOSTILE[0]);
-        await page.locator(".point").first().focus();
-        assert.equal(await page.locator("#detail .advice").textContent(), HOSTILE[0]);
-        assert.equal(await page.locator("main img, main script").count(), 0);
-        assert.equal(await overflow(page), 0);
-      }, {width});
+      await withDocument(
+        browser,
+        daemon,
+        changed,
+        async (page) => {
+          const titles = await page.locator("tbody th").allTextContents();
+          assert.deepEqual(titles.slice(0, HOSTILE.length), HOSTILE);
+          assert.equal(await page.locator("h1").textContent(), HOSTILE[0]);
+          await page.locator(".point").first().focus();
+          assert.equal(await page.locator("#detail .advice").textContent(), HOSTILE[0]);
+          assert.equal(await page.locator("main img, main script").count(), 0);
+          assert.equal(await overflow(page), 0);
+        },
+        {width},
+      );
   });
   await test("without counters: asked points alone, each kernel listed with the reason, dashes in the table", async () => {
     const changed = copy();
@@ -303,7 +393,19 @@ async function strange(browser, daemon, document) {
       for (const s of [row.warm, row.cold]) {
         unknown(s.bytes, ["l1", "l2", "l2_sm", "dram", "dram_read", "dram_write", "dram_settled", "dram_4n"], why);
         unknown(s.intensity, ["l1", "l2", "dram"], why);
-        unknown(s, ["dram_per_ask", "dram_byte_per_s", "percent_of_ceiling", "bound", "advice", "attainable_flop_per_s", "percent_of_roof"], why);
+        unknown(
+          s,
+          [
+            "dram_per_ask",
+            "dram_byte_per_s",
+            "percent_of_ceiling",
+            "bound",
+            "advice",
+            "attainable_flop_per_s",
+            "percent_of_roof",
+          ],
+          why,
+        );
         s.flags = [];
       }
     await withDocument(browser, daemon, changed, async (page) => {
@@ -335,12 +437,23 @@ async function strange(browser, daemon, document) {
   await test("ten kernels at one place stay tellable apart", async () => {
     const crowd = copy();
     const like = crowd.kernels[0];
-    crowd.kernels = crowd.kernels.map((row, i) => ({...structuredClone(like), kernel: row.kernel, title: row.title, warm: {...structuredClone(like.warm), flop_per_s: like.warm.flop_per_s * (1 + i / 1000)}}));
+    crowd.kernels = crowd.kernels.map((row, i) => ({
+      ...structuredClone(like),
+      kernel: row.kernel,
+      title: row.title,
+      warm: {...structuredClone(like.warm), flop_per_s: like.warm.flop_per_s * (1 + i / 1000)},
+    }));
     for (const width of [1440, 390])
-      await withDocument(browser, daemon, crowd, async (page) => {
-        await checkPoints(page, crowd, "warm");
-        await checkNumbers(page);
-      }, {width});
+      await withDocument(
+        browser,
+        daemon,
+        crowd,
+        async (page) => {
+          await checkPoints(page, crowd, "warm");
+          await checkNumbers(page);
+        },
+        {width},
+      );
   });
   await test("a kernel at the counter's floor stands at the edge, with its reason", async () => {
     const changed = copy();
@@ -358,16 +471,33 @@ async function strange(browser, daemon, document) {
     const changed = copy();
     changed.outcome = "refused";
     const result = changed.checks.find((c) => c.name === "result_vector_add");
-    changed.outcome_reasons = ["result_vector_add failed", "no l2_read cold ceiling", "no matmul_naive cold row", "a reason of tomorrow"];
+    changed.outcome_reasons = [
+      "result_vector_add failed",
+      "no l2_read cold ceiling",
+      "no matmul_naive cold row",
+      "a reason of tomorrow",
+    ];
     result.passed = false;
-    unknown(changed.checks.find((c) => c !== result && !c.refuses), ["passed"], "it was not asked for");
+    unknown(
+      changed.checks.find((c) => c !== result && !c.refuses),
+      ["passed"],
+      "it was not asked for",
+    );
     changed.kernels[2].flags = ["a_flag_of_tomorrow"];
     await withDocument(browser, daemon, changed, async (page) => {
       const naive = changed.kernels.find((k) => k.kernel === "matmul_naive").title;
       const told = await page.locator("#notices").innerText();
-      assert.ok(told.includes(`Check failed: ${result.title}; no cold ceiling: read from L2, the L2 roof; no cold row: ${naive}; a reason of tomorrow.`), told);
+      assert.ok(
+        told.includes(
+          `Check failed: ${result.title}; no cold ceiling: read from L2, the L2 roof; no cold row: ${naive}; a reason of tomorrow.`,
+        ),
+        told,
+      );
       assert.match(told, /^This run is refused/);
-      assert.match(await page.locator("#checks").innerText(), new RegExp(`${changed.checks.filter((c) => c.passed === true).length} passed, 1 failed, 1 not made`));
+      assert.match(
+        await page.locator("#checks").innerText(),
+        new RegExp(`${changed.checks.filter((c) => c.passed === true).length} passed, 1 failed, 1 not made`),
+      );
       assert.match(await page.locator("#table-notes").innerText(), /a flag of tomorrow/);
     });
   });

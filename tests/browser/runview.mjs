@@ -71,7 +71,12 @@ async function everyPoint(browser, daemon, id, state) {
     assert.ok(names.length >= 8);
     for (const [i, kernel] of names.entries()) {
       await points.nth(i).focus();
-      figures += await checkDetail(page, document.kernels.find((row) => row.kernel === kernel), state, level);
+      figures += await checkDetail(
+        page,
+        document.kernels.find((row) => row.kernel === kernel),
+        state,
+        level,
+      );
     }
   }
   await done();
@@ -80,17 +85,62 @@ async function everyPoint(browser, daemon, id, state) {
 
 async function threeRuns(browser, daemon, ids) {
   await test("figures are rounded once, from the number itself", async () => {
-    const {fixed, intensity, percent, ratio, si} = await import(pathToFileURL(join(dirname(process.env.RL_README), "static/js/format.js")));
-    const shown = [si(1.005e9, "B/s"), si(4.265e12, "FLOP/s"), si(999.5e9, "B/s"), si(99.949e-6, "s"), fixed(60000, 1, 1e6), fixed(40000, 1, 1e6), fixed(3, 1, 1e6), fixed(0, 1, 1e6), fixed(-1.25, 1), fixed(null, 1), ratio(9.996), ratio(0.25), si(1.88e-12, "s"), si(8 / 4096, "B"), si(0, "B"), percent(87.06), intensity(null)].map((text) => text.replace("\u00a0", "_"));
-    assert.deepEqual(shown, ["1.01_GB/s", "4.27_TFLOP/s", "1.00_TB/s", "99.95_µs", "0.1", "0.0", "0.0", "0.0", "-1.3", "–", "10.00", "0.250", "1.88_ps", "0.00195_B", "0_B", "87.1_%", "–"]);
-    for (let i = 0; i < 20000; i++) { // an even walk through 24 decades and all lengths of a number
+    const {fixed, intensity, percent, ratio, si} = await import(
+      pathToFileURL(join(dirname(process.env.RL_README), "static/js/format.js"))
+    );
+    const shown = [
+      si(1.005e9, "B/s"),
+      si(4.265e12, "FLOP/s"),
+      si(999.5e9, "B/s"),
+      si(99.949e-6, "s"),
+      fixed(60000, 1, 1e6),
+      fixed(40000, 1, 1e6),
+      fixed(3, 1, 1e6),
+      fixed(0, 1, 1e6),
+      fixed(-1.25, 1),
+      fixed(null, 1),
+      ratio(9.996),
+      ratio(0.25),
+      si(1.88e-12, "s"),
+      si(8 / 4096, "B"),
+      si(0, "B"),
+      percent(87.06),
+      intensity(null),
+    ].map((text) => text.replace("\u00a0", "_"));
+    assert.deepEqual(shown, [
+      "1.01_GB/s",
+      "4.27_TFLOP/s",
+      "1.00_TB/s",
+      "99.95_µs",
+      "0.1",
+      "0.0",
+      "0.0",
+      "0.0",
+      "-1.3",
+      "–",
+      "10.00",
+      "0.250",
+      "1.88_ps",
+      "0.00195_B",
+      "0_B",
+      "87.1_%",
+      "–",
+    ]);
+    for (let i = 0; i < 20000; i++) {
+      // an even walk through 24 decades and all lengths of a number
       const value = Number((10 ** ((i % 2400) / 100 - 9)).toPrecision(1 + (i % 17)));
       sameFigure(si(value, "B/s"), value, "B/s", "si");
       sameFigure(ratio(value), value, "", "ratio");
       sameFigure(`${fixed(value, 1, 1e6)} MB`, value, "B", "fixed", 0);
     }
   });
-  for (const [name, id, state] of [["course sizes", ids.run, "warm"], ["course sizes", ids.run, "cold"], ["scaled sizes", ids.other, "warm"], ["scaled sizes", ids.other, "cold"], ["the published T4 record, imported", ids.imported, "mixed"]])
+  for (const [name, id, state] of [
+    ["course sizes", ids.run, "warm"],
+    ["course sizes", ids.run, "cold"],
+    ["scaled sizes", ids.other, "warm"],
+    ["scaled sizes", ids.other, "cold"],
+    ["the published T4 record, imported", ids.imported, "mixed"],
+  ])
     await test(`the figures under the pointer are the API's to the last digit, for every point: ${name}, ${state}`, async () => {
       const figures = await everyPoint(browser, daemon, id, state);
       console.log(`      ${figures} figures`);
@@ -110,9 +160,20 @@ async function threeRuns(browser, daemon, ids) {
 async function lentRoofs(browser, daemon, ids, document) {
   await test("an import of a measured device is shown under that device's newest roofs, and says whose they are", async () => {
     const timings = `${JSON.stringify({kernel: "own", ms: 0.1, flop: 5e8, ask_bytes: 24e7})}\n`;
-    const csv = ["ID,Kernel Name,Block Size,Grid Size,Device,Metric Name,Metric Unit,Metric Value",
-      ...["dram__bytes_read.sum", "dram__bytes_write.sum"].map((name) => `"0","own(float *)","(256, 1, 1)","(64, 1, 1)","0","${name}","byte","120000000"`), ""].join("\n");
-    const run = await importForm(daemon, {timings, ncu: csv, device: document.device.id, date: "2026-09-05", times: "cold"});
+    const csv = [
+      "ID,Kernel Name,Block Size,Grid Size,Device,Metric Name,Metric Unit,Metric Value",
+      ...["dram__bytes_read.sum", "dram__bytes_write.sum"].map(
+        (name) => `"0","own(float *)","(256, 1, 1)","(64, 1, 1)","0","${name}","byte","120000000"`,
+      ),
+      "",
+    ].join("\n");
+    const run = await importForm(daemon, {
+      timings,
+      ncu: csv,
+      device: document.device.id,
+      date: "2026-09-05",
+      times: "cold",
+    });
     assert.equal(run.lent.device_by, "uuid");
     const {page, done} = await open(browser);
     await show(page, `${daemon.url}/#run=${run.id}`);
@@ -120,7 +181,10 @@ async function lentRoofs(browser, daemon, ids, document) {
     assert.match(await page.locator("#run").innerText(), new RegExp(`lent by run ${run.lent.run}`));
     assert.equal(await page.locator(".point").count(), 1);
     await page.locator(".point").first().focus();
-    assert.match(await page.locator("#run").innerText(), new RegExp(`${run.kernels[0].cold.percent_of_roof.toFixed(1)}`));
+    assert.match(
+      await page.locator("#run").innerText(),
+      new RegExp(`${run.kernels[0].cold.percent_of_roof.toFixed(1)}`),
+    );
     await done();
   });
 }
@@ -140,8 +204,14 @@ async function overlay(browser, daemon, ids) {
         const wanted = over.kernels.filter((row) => row.warm.intensity.dram !== null && row.flop > 0);
         assert.equal(drawn.length, wanted.length);
         for (const row of wanted) {
-          const at = [x.offset + x.slope * Math.log10(row.warm.intensity.dram), y.offset + y.slope * Math.log10(row.warm.flop_per_s)];
-          assert.ok(drawn.some((mark) => Math.hypot(mark[0] - at[0], mark[1] - at[1]) < 1), row.kernel);
+          const at = [
+            x.offset + x.slope * Math.log10(row.warm.intensity.dram),
+            y.offset + y.slope * Math.log10(row.warm.flop_per_s),
+          ];
+          assert.ok(
+            drawn.some((mark) => Math.hypot(mark[0] - at[0], mark[1] - at[1]) < 1),
+            row.kernel,
+          );
         }
         await checkNumbers(page);
         assert.equal(await overflow(page), 0);
@@ -152,13 +222,28 @@ async function overlay(browser, daemon, ids) {
       assert.match(await page.locator("#summary").innerText(), new RegExp(`run ${ids.other}: `));
       assert.match(await page.locator("#said").innerText(), /replayed/);
       const first = (await daemon.ask("GET", `/api/v1/runs/${ids.run}`)).json;
-      for (const row of width === 1440 ? over.kernels.filter(({flop, warm}) => flop > 0 && warm.intensity.dram !== null) : []) {
+      for (const row of width === 1440
+        ? over.kernels.filter(({flop, warm}) => flop > 0 && warm.intensity.dram !== null)
+        : []) {
         await page.locator(`.point.second[data-kernel="${row.kernel}"]`).focus();
         assert.equal(await page.locator("#detail h4").innerText(), `In run ${ids.other}, laid over`);
-        const facts = Object.fromEntries(await page.locator("#detail h4 + dl").evaluate((dl) => [...dl.querySelectorAll("dt")].map((dt) => [dt.textContent, dt.nextElementSibling.textContent])));
+        const facts = Object.fromEntries(
+          await page
+            .locator("#detail h4 + dl")
+            .evaluate((dl) =>
+              [...dl.querySelectorAll("dt")].map((dt) => [dt.textContent, dt.nextElementSibling.textContent]),
+            ),
+        );
         const s = row.warm;
         const ofFirst = s.flop_per_s / first.kernels.find((other) => other.kernel === row.kernel).warm.flop_per_s;
-        for (const [name, value, unit] of [["measured intensity", s.intensity.dram, "FLOP/B"], ["rate", s.flop_per_s, "FLOP/s"], ["DRAM rate", s.dram_byte_per_s, "B/s"], ["of its roof", s.percent_of_roof, "%"], [`rate over that of run ${first.id}`, ofFirst, "\u00d7"]]) sameFigure(facts[name], value, unit, `${row.kernel}, laid over`, 2);
+        for (const [name, value, unit] of [
+          ["measured intensity", s.intensity.dram, "FLOP/B"],
+          ["rate", s.flop_per_s, "FLOP/s"],
+          ["DRAM rate", s.dram_byte_per_s, "B/s"],
+          ["of its roof", s.percent_of_roof, "%"],
+          [`rate over that of run ${first.id}`, ofFirst, "\u00d7"],
+        ])
+          sameFigure(facts[name], value, unit, `${row.kernel}, laid over`, 2);
         assert.equal(facts.bound, s.bound);
       }
       assert.deepEqual(await axe(page), []);
@@ -170,7 +255,13 @@ async function overlay(browser, daemon, ids) {
   });
   await test("from a run its job, its device's runs, a row's trend and the judgement of two runs are a link away", async () => {
     const {page, done} = await open(browser);
-    for (const [name, view] of [["Its trend", "trend"], [`Runs ${ids.other} and ${ids.run} compared`, "compare"], ["All runs of this device", "runs"], [`Job ${ids.job}`, "jobs"], ["A kernel of your own under this roof", "explorer"]]) {
+    for (const [name, view] of [
+      ["Its trend", "trend"],
+      [`Runs ${ids.other} and ${ids.run} compared`, "compare"],
+      ["All runs of this device", "runs"],
+      [`Job ${ids.job}`, "jobs"],
+      ["A kernel of your own under this roof", "explorer"],
+    ]) {
       await show(page, `${daemon.url}/#run=${ids.run}&over=${ids.other}&kernel=8`);
       await page.getByRole("link", {name, exact: true}).click();
       await page.locator(`#${view} h1`).waitFor();
@@ -184,16 +275,27 @@ async function overlay(browser, daemon, ids) {
     await show(page, `${daemon.url}/#run=${ids.run}&over=999999`);
     assert.match(await page.locator("#said").innerText(), /not_found/);
     assert.ok((await page.locator(".point").count()) > 5);
-    await page.route(new RegExp(`/api/v1/runs/${ids.other}$`), (route) => route.fulfill({status: 404, json: {error: {code: "not_found", message: "no such run", next_action: "List the runs."}}}));
+    await page.route(new RegExp(`/api/v1/runs/${ids.other}$`), (route) =>
+      route.fulfill({
+        status: 404,
+        json: {error: {code: "not_found", message: "no such run", next_action: "List the runs."}},
+      }),
+    );
     const over = page.getByLabel("Lay another run over it");
     await over.selectOption(ids.other);
     await page.locator("#said", {hasText: "No such run."}).waitFor();
     await until("the choice", async () => (await over.inputValue()) === "");
     assert.equal(await page.locator(".point.second").count(), 0);
     await page.unrouteAll();
-    await page.route(new RegExp(`/api/v1/runs/${ids.other}$`), (route) => { // the daemon of these tests knows no token
+    await page.route(new RegExp(`/api/v1/runs/${ids.other}$`), (route) => {
+      // the daemon of these tests knows no token
       const {authorization, ...headers} = route.request().headers();
-      return authorization ? route.continue({headers}) : route.fulfill({status: 401, json: {error: {code: "unauthorized", message: "no token was given", next_action: "Give one."}}});
+      return authorization
+        ? route.continue({headers})
+        : route.fulfill({
+            status: 401,
+            json: {error: {code: "unauthorized", message: "no token was given", next_action: "Give one."}},
+          });
     });
     await over.selectOption(ids.other);
     await page.locator("#said").getByLabel("Token").fill("right");
@@ -234,33 +336,55 @@ async function choosing(browser, daemon, ids, document) {
     unknown(changed.kernels[3].warm, ["percent_of_roof", "dram_per_ask"], "withheld");
     changed.kernels[6].ask_bytes = changed.kernels[2].ask_bytes;
     await withDocument(browser, daemon, changed, async (page) => {
-      const value = {ask: (row) => row.ask_bytes, l1: (row) => row.warm.bytes.l1, dram_ask: (row) => row.warm.dram_per_ask, roof: (row) => row.warm.percent_of_roof, time: (row) => row.warm.time_s.median};
+      const value = {
+        ask: (row) => row.ask_bytes,
+        l1: (row) => row.warm.bytes.l1,
+        dram_ask: (row) => row.warm.dram_per_ask,
+        roof: (row) => row.warm.percent_of_roof,
+        time: (row) => row.warm.time_s.median,
+      };
       for (const [column, of] of Object.entries(value)) {
         const rows = changed.kernels.map((row, i) => ({number: String(i + 1), value: of(row)}));
         const known = rows.filter((row) => row.value !== null);
         const last = rows.filter((row) => row.value === null);
         const button = page.locator(`[data-column="${column}"]`);
         await button.focus();
-        for (const [sort, compare] of [["descending", (a, b) => b.value - a.value], ["ascending", (a, b) => a.value - b.value]]) {
+        for (const [sort, compare] of [
+          ["descending", (a, b) => b.value - a.value],
+          ["ascending", (a, b) => a.value - b.value],
+        ]) {
           await page.keyboard.press("Enter");
           assert.equal(await page.locator("th[aria-sort]").count(), 1);
           assert.equal(await button.evaluate((made) => made.closest("th").getAttribute("aria-sort")), sort);
-          assert.deepEqual(await numbersOf(page), [...known.toSorted(compare), ...last].map((row) => row.number), `${column} ${sort}`);
+          assert.deepEqual(
+            await numbersOf(page),
+            [...known.toSorted(compare), ...last].map((row) => row.number),
+            `${column} ${sort}`,
+          );
         }
         await page.keyboard.press("Enter");
         assert.equal(await page.locator("th[aria-sort]").count(), 0);
-        assert.deepEqual(await numbersOf(page), rows.map((row) => row.number));
+        assert.deepEqual(
+          await numbersOf(page),
+          rows.map((row) => row.number),
+        );
       }
       await page.locator('[data-column="kernel"]').click();
       const titles = await page.locator("tbody th").allTextContents();
-      assert.deepEqual(titles.slice(0, 10), titles.slice(0, 10).toSorted((a, b) => a.localeCompare(b)));
+      assert.deepEqual(
+        titles.slice(0, 10),
+        titles.slice(0, 10).toSorted((a, b) => a.localeCompare(b)),
+      );
       assert.deepEqual(await axe(page), []);
     });
   });
 }
 
 async function saved(page, name) {
-  const [file] = await Promise.all([page.waitForEvent("download"), page.locator(".menu").getByRole("button", {name, exact: true}).click()]);
+  const [file] = await Promise.all([
+    page.waitForEvent("download"),
+    page.locator(".menu").getByRole("button", {name, exact: true}).click(),
+  ]);
   return {name: file.suggestedFilename(), bytes: readFileSync(await file.path())};
 }
 
@@ -273,13 +397,20 @@ async function takingAway(browser, daemon, ids) {
     for (const ground of ["white", "dark"]) {
       await page.getByRole("radio", {name: ground}).check();
       const svg = (await saved(page, "SVG")).bytes.toString("utf8");
-      assert.ok(!/var\(|class=|style=|currentColor|NaN|undefined/.test(svg), /.{50}(var\(|class=|style=|currentColor|NaN|undefined).{30}/.exec(svg)?.[0]);
+      assert.ok(
+        !/var\(|class=|style=|currentColor|NaN|undefined/.test(svg),
+        /.{50}(var\(|class=|style=|currentColor|NaN|undefined).{30}/.exec(svg)?.[0],
+      );
       assert.match(svg, /Roofline of NVIDIA H200/);
       assert.match(svg, /Replayed, recorded on/);
       assert.match(svg, /10 {2}polynomial, 256/);
       const shown = await page.evaluate((text) => {
         const doc = new DOMParser().parseFromString(text, "image/svg+xml");
-        return {error: doc.querySelector("parsererror")?.textContent ?? null, ground: doc.querySelector("rect").getAttribute("fill"), texts: doc.querySelectorAll("text").length};
+        return {
+          error: doc.querySelector("parsererror")?.textContent ?? null,
+          ground: doc.querySelector("rect").getAttribute("fill"),
+          texts: doc.querySelectorAll("text").length,
+        };
       }, svg);
       assert.equal(shown.error, null);
       assert.ok(shown.texts > 30);
@@ -287,7 +418,10 @@ async function takingAway(browser, daemon, ids) {
       const png = await saved(page, "PNG");
       assert.equal(png.name, `roofline-run-${ids.run}-warm-dram.png`);
       assert.equal(png.bytes.subarray(0, 8).toString("hex"), "89504e470d0a1a0a");
-      assert.ok(png.bytes.readUInt32BE(16) > 1200 && png.bytes.length > 30000, `${png.bytes.readUInt32BE(16)} px, ${png.bytes.length} bytes`);
+      assert.ok(
+        png.bytes.readUInt32BE(16) > 1200 && png.bytes.length > 30000,
+        `${png.bytes.readUInt32BE(16)} px, ${png.bytes.length} bytes`,
+      );
     }
     assert.deepEqual(grounds, ["#ffffff", "#10161d"]);
     const base = `/api/v1/runs/${ids.run}`;
@@ -317,7 +451,9 @@ async function takingAway(browser, daemon, ids) {
     assert.ok(!(await second.page.getByRole("checkbox", {name: /^Show 9,/}).isChecked()));
     assert.equal(await second.page.locator("th[aria-sort]").getAttribute("aria-sort"), "descending");
     assert.match(await second.page.locator("#detail h3").textContent(), /block reduction$/);
-    await second.page.evaluate(() => { navigator.clipboard.writeText = () => Promise.reject(new Error("no")); });
+    await second.page.evaluate(() => {
+      navigator.clipboard.writeText = () => Promise.reject(new Error("no"));
+    });
     await second.page.getByRole("button", {name: "Copy link"}).click();
     assert.equal(await second.page.getByLabel("Link to this view").inputValue(), link);
     await second.done();
@@ -330,13 +466,25 @@ async function report(browser, daemon, ids, document) {
     await show(page, `${daemon.url}/#run=${ids.run}`);
     const scored = (await daemon.ask("GET", `/api/v1/runs/${ids.run}/predictions`)).json;
     await page.locator("#predictions").waitFor();
-    assert.match(await page.locator("#predictions").innerText(), new RegExp(`${scored.right} of ${scored.scored} right`));
-    const said = await page.locator("#predictions tbody tr").evaluateAll((all) => all.map((tr) => [...tr.children].map((td) => td.textContent)));
-    assert.deepEqual(said.map((row) => row.at(-1)), scored.items.map((item) => (item.right ? "right" : "wrong")));
-    assert.deepEqual(said.map((row) => row.slice(1, 5)), scored.items.map((item) => [item.state, item.said, item.found, item.dram_per_ask.toFixed(4)]));
+    assert.match(
+      await page.locator("#predictions").innerText(),
+      new RegExp(`${scored.right} of ${scored.scored} right`),
+    );
+    const said = await page
+      .locator("#predictions tbody tr")
+      .evaluateAll((all) => all.map((tr) => [...tr.children].map((td) => td.textContent)));
+    assert.deepEqual(
+      said.map((row) => row.at(-1)),
+      scored.items.map((item) => (item.right ? "right" : "wrong")),
+    );
+    assert.deepEqual(
+      said.map((row) => row.slice(1, 5)),
+      scored.items.map((item) => [item.state, item.said, item.found, item.dram_per_ask.toFixed(4)]),
+    );
     assert.equal(await page.locator("#ceilings tbody tr").count(), document.ceilings.length);
     const environment = await page.locator("#environment-section").innerText();
-    for (const part of [document.device.uuid, document.environment.kernel_release, document.environment.build, "700 W"]) assert.ok(plain(environment).replaceAll("\n", "").includes(part), part);
+    for (const part of [document.device.uuid, document.environment.kernel_release, document.environment.build, "700 W"])
+      assert.ok(plain(environment).replaceAll("\n", "").includes(part), part);
     await page.getByText("Row by row", {exact: true}).click();
     const names = await page.locator("#telemetry tbody th").allTextContents();
     for (const row of document.kernels) assert.ok(names.includes(`${row.title}, warm`), row.title);
@@ -346,22 +494,37 @@ async function report(browser, daemon, ids, document) {
     assert.equal(asked(), 0);
     await page.locator("#transcript summary").click();
     await page.locator("#transcript pre").waitFor();
-    assert.equal(await page.locator("#transcript pre").textContent(), (await daemon.ask("GET", `/api/v1/jobs/${document.job}/transcript`)).text);
+    assert.equal(
+      await page.locator("#transcript pre").textContent(),
+      (await daemon.ask("GET", `/api/v1/jobs/${document.job}/transcript`)).text,
+    );
     assert.equal(asked(), 1);
     assert.deepEqual(await axe(page), []);
     await done();
   });
   await test("a prediction that could not be scored says why, in the same words at the run and at its job", async () => {
-    const job = await submit(daemon, {suite: "verify", counters: false, predictions: {vector_add: "near", matmul_naive: "above"}});
+    const job = await submit(daemon, {
+      suite: "verify",
+      counters: false,
+      predictions: {vector_add: "near", matmul_naive: "above"},
+    });
     const scored = (await daemon.ask("GET", `/api/v1/runs/${job.run}/predictions`)).json;
     assert.deepEqual([scored.scored, scored.predicted, scored.items[0].right], [0, 2, null]);
     const {page, done} = await open(browser);
-    for (const [fragment, place] of [[`run=${job.run}`, "#predictions"], [`view=jobs&job=${job.id}`, "#jobs .predictions"]]) {
+    for (const [fragment, place] of [
+      [`run=${job.run}`, "#predictions"],
+      [`view=jobs&job=${job.id}`, "#jobs .predictions"],
+    ]) {
       await page.goto(`${daemon.url}/#${fragment}`);
       await page.locator(`${place} tbody tr`).first().waitFor();
       assert.match(await page.locator(`${place} p`).first().innerText(), /^0 of 0 right; 2 could not be scored\.$/);
-      const rows = await page.locator(`${place} tbody tr`).evaluateAll((all) => all.map((tr) => [...tr.children].slice(1).map((cell) => cell.textContent)));
-      assert.deepEqual(rows, scored.items.map((item) => [item.state, item.said, "–", "–", `not scored ${item.why.right}`]));
+      const rows = await page
+        .locator(`${place} tbody tr`)
+        .evaluateAll((all) => all.map((tr) => [...tr.children].slice(1).map((cell) => cell.textContent)));
+      assert.deepEqual(
+        rows,
+        scored.items.map((item) => [item.state, item.said, "–", "–", `not scored ${item.why.right}`]),
+      );
       assert.deepEqual(await axe(page), []);
     }
     await done();
@@ -386,14 +549,28 @@ async function report(browser, daemon, ids, document) {
     await page.getByLabel("Note, at most 4096 bytes").fill("mine");
     await body.getByRole("checkbox", {name: "vector add, warm"}).uncheck();
     await body.getByRole("checkbox", {name: "vector add, cold"}).check();
-    await daemon.ask("PUT", `/api/v1/runs/${ids.run}/note`, {headers: JSON_TYPE, body: JSON.stringify({text: "theirs", accepted: [{kernel: "vector_add", state: "warm"}, {kernel: "block_reduction", state: "warm"}]})});
+    await daemon.ask("PUT", `/api/v1/runs/${ids.run}/note`, {
+      headers: JSON_TYPE,
+      body: JSON.stringify({
+        text: "theirs",
+        accepted: [
+          {kernel: "vector_add", state: "warm"},
+          {kernel: "block_reduction", state: "warm"},
+        ],
+      }),
+    });
     await body.getByRole("button", {name: "Save"}).click();
     await body.getByText("Somebody else wrote this note meanwhile").waitFor();
     assert.match(await body.locator("blockquote").innerText(), /theirs/);
     assert.equal(await page.getByLabel("Note, at most 4096 bytes").inputValue(), "mine");
     await body.getByRole("button", {name: "Save"}).click();
     await until("the note", async () => (await daemon.ask("GET", `/api/v1/runs/${ids.run}/note`)).json.text === "mine");
-    assert.deepEqual((await daemon.ask("GET", `/api/v1/runs/${ids.run}/note`)).json.accepted.map(({kernel, state}) => `${kernel} ${state}`).toSorted(), ["block_reduction warm", "vector_add cold"]);
+    assert.deepEqual(
+      (await daemon.ask("GET", `/api/v1/runs/${ids.run}/note`)).json.accepted
+        .map(({kernel, state}) => `${kernel} ${state}`)
+        .toSorted(),
+      ["block_reduction warm", "vector_add cold"],
+    );
     await done();
   });
   await test("a reader who may not write is told so in the form, with what to do; with a token the note is saved", async () => {
@@ -402,7 +579,16 @@ async function report(browser, daemon, ids, document) {
     await page.route(/\/note$/, (route) => {
       const {authorization, ...headers} = route.request().headers();
       if (route.request().method() !== "PUT" || authorization === "Bearer right") return route.continue({headers});
-      return route.fulfill({status: 403, json: {error: {code: "forbidden", message: "anonymous may not write", next_action: "Use an account or token that has this right, or ask the operator."}}});
+      return route.fulfill({
+        status: 403,
+        json: {
+          error: {
+            code: "forbidden",
+            message: "anonymous may not write",
+            next_action: "Use an account or token that has this right, or ask the operator.",
+          },
+        },
+      });
     });
     await show(page, `${daemon.url}/#run=${ids.other}`);
     await page.getByRole("button", {name: "Write a note"}).click();
@@ -432,14 +618,21 @@ async function ceilingsOnly(browser, daemon, ids) {
     await page.goto(`${daemon.url}/#run=${day2}`);
     await page.locator("#notices", {hasText: "This run has ceilings only: its record prints no rows."}).waitFor();
     const words = await page.locator("#run").innerText();
-    for (const never of ["Times and rates are", "Point at a number", "None has one"]) assert.ok(!words.includes(never), never);
+    for (const never of ["Times and rates are", "Point at a number", "None has one"])
+      assert.ok(!words.includes(never), never);
     await done();
   });
   await test("an import without counters has its times as imported", async () => {
     const {page, done} = await open(browser);
-    const {id} = await importForm(daemon, {timings: '{"kernel":"vector_add","ms":0.05}\n', device: "card", date: "2026-09-03"});
+    const {id} = await importForm(daemon, {
+      timings: '{"kernel":"vector_add","ms":0.05}\n',
+      device: "card",
+      date: "2026-09-03",
+    });
     await show(page, `${daemon.url}/#run=${id}`);
-    await page.locator("#notices", {hasText: "Times and rates are as imported; byte columns and intensities are empty."}).waitFor();
+    await page
+      .locator("#notices", {hasText: "Times and rates are as imported; byte columns and intensities are empty."})
+      .waitFor();
     await done();
   });
 }
@@ -457,7 +650,12 @@ async function withToken(browser) {
     const keep = (token) => page.evaluate((text) => sessionStorage.setItem("rooflined-token", text), token);
     const base = `/api/v1/runs/${id}`;
     const data = page.locator("#data-section");
-    for (const [name, path] of [["JSON, whole", base], ["CSV", `${base}.csv`], ["table as text", `${base}/table`], ["raw samples", `${base}/samples`]]) {
+    for (const [name, path] of [
+      ["JSON, whole", base],
+      ["CSV", `${base}.csv`],
+      ["table as text", `${base}/table`],
+      ["raw samples", `${base}/samples`],
+    ]) {
       await keep("wrong");
       await data.getByRole("button", {name, exact: true}).click();
       await data.getByLabel("Token").fill("s3cret");
@@ -477,8 +675,18 @@ async function withToken(browser) {
     assert.deepEqual(await axe(page), []);
     await page.locator("#transcript").getByRole("button", {name: "Go on without a token"}).click();
     await page.locator("#transcript pre").waitFor();
-    assert.equal(await page.locator("#transcript pre").textContent(), (await guarded.ask("GET", `/api/v1/jobs/${job}/transcript`)).text);
-    await page.route(/\/note$/, (route) => (route.request().headers().authorization ? route.continue() : route.fulfill({status: 401, json: {error: {code: "unauthorized", message: "no token was given", next_action: "Give one."}}})));
+    assert.equal(
+      await page.locator("#transcript pre").textContent(),
+      (await guarded.ask("GET", `/api/v1/jobs/${job}/transcript`)).text,
+    );
+    await page.route(/\/note$/, (route) =>
+      route.request().headers().authorization
+        ? route.continue()
+        : route.fulfill({
+            status: 401,
+            json: {error: {code: "unauthorized", message: "no token was given", next_action: "Give one."}},
+          }),
+    );
     await page.reload();
     await page.locator("#note-body").getByLabel("Token").fill("s3cret");
     await page.keyboard.press("Enter");

@@ -15,10 +15,17 @@ export async function shots(folder) {
   const ids = await fillStates(daemon, await fill(daemon));
   const browser = await launch();
   const wanted = list("RL_VIEWS", null);
-  for (const {name, ready, fragment, before, then, hangs, expected} of [...ADDRESSES, ...STATES].filter((address) => !wanted || wanted.some((w) => address.name === w || address.name.startsWith(`${w}-`))))
+  for (const {name, ready, fragment, before, then, hangs, expected} of [...ADDRESSES, ...STATES].filter(
+    (address) => !wanted || wanted.some((w) => address.name === w || address.name.startsWith(`${w}-`)),
+  ))
     for (const width of list("RL_WIDTHS", ["1440", "768", "390"]).map(Number))
       for (const scheme of list("RL_SCHEMES", ["light", "dark", "forced", "print"])) {
-        const {page, done} = await open(browser, {width, expected, scheme: scheme === "dark" ? "dark" : "light", forcedColors: scheme === "forced" ? "active" : "none"});
+        const {page, done} = await open(browser, {
+          width,
+          expected,
+          scheme: scheme === "dark" ? "dark" : "light",
+          forcedColors: scheme === "forced" ? "active" : "none",
+        });
         await before?.(page, ids);
         await page.goto(`${daemon.url}/#${fragment(ids)}`);
         await then?.(page, ids);

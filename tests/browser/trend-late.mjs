@@ -7,7 +7,19 @@ import {plain, test} from "./suite.mjs";
 export async function noValueTests(browser, daemon, past) {
   await test("a trend without any value has no chart to point at, and says of its newest point why", async () => {
     const {page, done} = await open(browser);
-    await changed(page, /\/api\/v1\/trend\?/, (trend) => ({...trend, points: trend.points.map((point) => ({...point, median: null, min: null, max: null, band: null, outside: false, accepted: false, why: {...point.why, median: "no counters", band: "no value"}}))}));
+    await changed(page, /\/api\/v1\/trend\?/, (trend) => ({
+      ...trend,
+      points: trend.points.map((point) => ({
+        ...point,
+        median: null,
+        min: null,
+        max: null,
+        band: null,
+        outside: false,
+        accepted: false,
+        why: {...point.why, median: "no counters", band: "no value"},
+      })),
+    }));
     await page.goto(`${daemon.url}/#view=trend&device=${past.device}&kernel=matmul_naive&state=cold`);
     await page.locator(".trend-chart .empty").waitFor();
     const said = await page.locator(".trend-detail").innerText();
@@ -21,7 +33,9 @@ export async function lateNoteTests(browser, daemon, past) {
   await test("a note that comes when another run has been chosen is neither shown nor written to that run", async () => {
     const {page, done} = await open(browser, {expected: [/ERR_FAILED/]});
     let release;
-    const held = new Promise((resolve) => { release = resolve; });
+    const held = new Promise((resolve) => {
+      release = resolve;
+    });
     let first = null;
     await page.route(/\/runs\/\d+\/note$/, async (route) => {
       const request = route.request();
@@ -41,7 +55,12 @@ export async function lateNoteTests(browser, daemon, past) {
     const late = page.waitForResponse(first);
     release();
     await (await late).finished();
-    await page.evaluate(() => new Promise((drawn) => { requestAnimationFrame(() => requestAnimationFrame(drawn)); }));
+    await page.evaluate(
+      () =>
+        new Promise((drawn) => {
+          requestAnimationFrame(() => requestAnimationFrame(drawn));
+        }),
+    );
     assert.equal(await page.locator(".accept-form textarea").inputValue(), "");
     const [put] = await Promise.all([page.waitForRequest((request) => request.method() === "PUT"), accept.click()]);
     assert.ok(put.url().endsWith(`/api/v1/runs/${second}/note`), put.url());

@@ -9,10 +9,22 @@ const OF = "device=two-sizes&suite=import&sizes=other";
 const SIDES = `base=driver:1.0&head=driver:2.0&${OF}`;
 
 async function fill(daemon) {
-  for (const [driver, month, size] of [["1.0", "03", 1], ["2.0", "04", 2]])
+  for (const [driver, month, size] of [
+    ["1.0", "03", 1],
+    ["2.0", "04", 2],
+  ])
     for (let day = 1; day <= 8; day++) {
-      const lines = [{kernel: "copy_a", ms: size + day / 1000, ask_bytes: size * 1000000000}, {kernel: "scale_b", ms: 3 + day / 1000, ask_bytes: 77}];
-      await importForm(daemon, {timings: lines.map((line) => `${JSON.stringify(line)}\n`).join(""), device: "Two sizes", driver, cuda: "13.0", date: `2026-${month}-0${day}`});
+      const lines = [
+        {kernel: "copy_a", ms: size + day / 1000, ask_bytes: size * 1000000000},
+        {kernel: "scale_b", ms: 3 + day / 1000, ask_bytes: 77},
+      ];
+      await importForm(daemon, {
+        timings: lines.map((line) => `${JSON.stringify(line)}\n`).join(""),
+        device: "Two sizes",
+        driver,
+        cuda: "13.0",
+        date: `2026-${month}-0${day}`,
+      });
     }
 }
 
@@ -48,8 +60,13 @@ async function compared(browser, daemon) {
     const {page, done} = await open(browser);
     await page.goto(`${daemon.url}/#view=compare&base=driver:1.0&head=driver:2.0&device=two-sizes`);
     await page.locator(".passed-over").first().waitFor();
-    assert.deepEqual(await page.locator(".passed-over li").allInnerTexts(), Array(2).fill("8 runs are of suite import, of sizes other: ask with suite=import&sizes=other"));
-    assert.ok((await page.locator(".outcome").innerText()).includes("No run of driver 1.0 counts: 8 runs are of suite import"));
+    assert.deepEqual(
+      await page.locator(".passed-over li").allInnerTexts(),
+      Array(2).fill("8 runs are of suite import, of sizes other: ask with suite=import&sizes=other"),
+    );
+    assert.ok(
+      (await page.locator(".outcome").innerText()).includes("No run of driver 1.0 counts: 8 runs are of suite import"),
+    );
     await done();
   });
 }
@@ -60,10 +77,24 @@ async function overDays(browser, daemon) {
     await page.goto(`${daemon.url}/#view=trend&kernel=copy_a&state=warm&${OF}`);
     await page.locator(".trend-chart .point").first().waitFor();
     const trend = await json(daemon, `/api/v1/trend?kernel=copy_a&${OF}`);
-    assert.deepEqual(await page.locator(".trend-series li").allInnerTexts(), trend.series.map(({sentence}) => sentence));
+    assert.deepEqual(
+      await page.locator(".trend-series li").allInnerTexts(),
+      trend.series.map(({sentence}) => sentence),
+    );
     assert.ok(trend.series[1].sentence.includes("asked bytes 2000000000 instead of 1000000000"));
-    const rows = await page.locator(".trend-table tbody tr").evaluateAll((all) => all.map((tr) => [tr.dataset.day, tr.cells[[...tr.closest("table").tHead.rows[0].cells].findIndex((cell) => cell.innerText === "series")].innerText]));
-    assert.deepEqual(rows, trend.points.toReversed().map(({day, series}) => [day, String(series)]));
+    const rows = await page
+      .locator(".trend-table tbody tr")
+      .evaluateAll((all) =>
+        all.map((tr) => [
+          tr.dataset.day,
+          tr.cells[[...tr.closest("table").tHead.rows[0].cells].findIndex((cell) => cell.innerText === "series")]
+            .innerText,
+        ]),
+      );
+    assert.deepEqual(
+      rows,
+      trend.points.toReversed().map(({day, series}) => [day, String(series)]),
+    );
     // the bands of the two works are two, and none goes from the one to the other
     assert.equal(await page.locator('.trend-chart g[aria-label="area"] path').count(), 2);
     assert.ok((await page.locator(".rules").first().innerText()).includes("to series 2, which is other work"));
@@ -84,10 +115,14 @@ async function overDays(browser, daemon) {
     const {page, done} = await open(browser);
     await page.goto(`${daemon.url}/#view=trend&kernel=copy_a&state=warm&device=two-sizes&suite=import&sizes=course`);
     await page.locator(".passed-over").waitFor();
-    assert.deepEqual(await page.locator(".passed-over li").allInnerTexts(), ["16 runs are of sizes other: ask with sizes=other"]);
+    assert.deepEqual(await page.locator(".passed-over li").allInnerTexts(), [
+      "16 runs are of sizes other: ask with sizes=other",
+    ]);
     await page.goto(`${daemon.url}/#view=history&device=two-sizes&since=2026-06-01&until=2026-07-01`);
     await page.locator("#history .passed-over").waitFor();
-    assert.deepEqual(await page.locator("#history .passed-over li").allInnerTexts(), ["16 runs are of other days than those asked for: ask with since=2026-03-01&until=2026-04-09"]);
+    assert.deepEqual(await page.locator("#history .passed-over li").allInnerTexts(), [
+      "16 runs are of other days than those asked for: ask with since=2026-03-01&until=2026-04-09",
+    ]);
     await done();
   });
 }

@@ -10,10 +10,27 @@ import {png, standalone, svgText} from "./export.js";
 
 const MOST = 50;
 
-export const levels = (value, set) => radios("Bytes counted at", "level", LEVELS.map(({id, name}) => [id, name]), value, set, {id: "levels"});
-export const states = (all, value, set) => radios("Cache", "state", all.map((name) => [name, name]), value, set, {id: "states"});
+export const levels = (value, set) =>
+  radios(
+    "Bytes counted at",
+    "level",
+    LEVELS.map(({id, name}) => [id, name]),
+    value,
+    set,
+    {id: "levels"},
+  );
+export const states = (all, value, set) =>
+  radios(
+    "Cache",
+    "state",
+    all.map((name) => [name, name]),
+    value,
+    set,
+    {id: "states"},
+  );
 
-const word = (run) => `${run.id}: ${run.sizes}${run.source === "measured" ? "" : `, ${run.source}`}, ${day(run.date)}, ${run.driver ?? "driver not known"}, ${run.device.name}`;
+const word = (run) =>
+  `${run.id}: ${run.sizes}${run.source === "measured" ? "" : `, ${run.source}`}, ${day(run.date)}, ${run.driver ?? "driver not known"}, ${run.device.name}`;
 
 /** The choice of a run to lay over. over: its id or null; set(id or null). fill() asks the daemon for recent runs and gives them; show(id or null): the one that is laid over. */
 export function overlay(run, over, set, shell) {
@@ -30,14 +47,25 @@ export function overlay(run, over, set, shell) {
     const others = items.filter(({id}) => id !== run.id);
     const same = others.filter(({device}) => device.id === run.device.id);
     const rest = others.filter(({device}) => device.id !== run.device.id);
-    const group = (label, runs) => (runs.length === 0 ? [] : [element("optgroup", {label}, ...runs.map((r) => option(r.id, word(r))))]);
+    const group = (label, runs) =>
+      runs.length === 0 ? [] : [element("optgroup", {label}, ...runs.map((r) => option(r.id, word(r))))];
     over = select.value || null;
-    put(...(over && !others.some(({id}) => id === over) ? [option(over, `run ${over}`)] : []), ...group("this device", same), ...group("other devices", rest));
+    put(
+      ...(over && !others.some(({id}) => id === over) ? [option(over, `run ${over}`)] : []),
+      ...group("this device", same),
+      ...group("other devices", rest),
+    );
     return items;
   };
   const made = field("Lay another run over it", select, {id: "over"});
   made.classList.add("over");
-  return {element: made, fill, show: (id) => { select.value = id ?? ""; }};
+  return {
+    element: made,
+    fill,
+    show: (id) => {
+      select.value = id ?? "";
+    },
+  };
 }
 
 /** Copies a text; where the browser does not let the page, shows it for copying by hand. */
@@ -55,7 +83,17 @@ async function copy(text, place) {
 /** "Copy link" and the downloads. of: {link() → address, run, picture() → {svg, title, lines, kernels}, name() → file name without ending}. */
 export function takeaway({link, run, picture, name}) {
   const said = element("div", {class: "said", role: "status"});
-  const ground = radios("Ground of pictures", "ground", [["light", "white"], ["dark", "dark"]], matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light", () => {}, {id: "ground"});
+  const ground = radios(
+    "Ground of pictures",
+    "ground",
+    [
+      ["light", "white"],
+      ["dark", "dark"],
+    ],
+    matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light",
+    () => {},
+    {id: "ground"},
+  );
   const chosen = () => ground.querySelector("input:checked").value;
   const attempt = (what, work) => {
     const go = async () => {
@@ -76,16 +114,49 @@ export function takeaway({link, run, picture, name}) {
     const {svg, ...words} = picture();
     return standalone(svg, {ground: chosen(), ...words});
   };
-  const data = (ending, type) => async () => download(`${name()}.${ending}`, await api.getText(`/api/v1/runs/${encodeURIComponent(run.id)}${ending === "csv" ? ".csv" : ""}`), type);
-  const menu = element("details", {class: "menu"}, element("summary", {class: "button"}, "Download"), element("div", {class: "menu-body"},
-    ground,
-    element("div", {class: "buttons"}, attempt("PNG", async () => download(`${name()}.png`, await png(drawn()))), attempt("SVG", async () => download(`${name()}.svg`, svgText(drawn()), "image/svg+xml"))),
-    element("p", {class: "hint"}, "The whole run, with all states:"),
-    element("div", {class: "buttons"}, attempt("CSV", data("csv", "text/csv")), attempt("JSON", data("json", "application/json")))));
+  const data = (ending, type) => async () =>
+    download(
+      `${name()}.${ending}`,
+      await api.getText(`/api/v1/runs/${encodeURIComponent(run.id)}${ending === "csv" ? ".csv" : ""}`),
+      type,
+    );
+  const menu = element(
+    "details",
+    {class: "menu"},
+    element("summary", {class: "button"}, "Download"),
+    element(
+      "div",
+      {class: "menu-body"},
+      ground,
+      element(
+        "div",
+        {class: "buttons"},
+        attempt("PNG", async () => download(`${name()}.png`, await png(drawn()))),
+        attempt("SVG", async () => download(`${name()}.svg`, svgText(drawn()), "image/svg+xml")),
+      ),
+      element("p", {class: "hint"}, "The whole run, with all states:"),
+      element(
+        "div",
+        {class: "buttons"},
+        attempt("CSV", data("csv", "text/csv")),
+        attempt("JSON", data("json", "application/json")),
+      ),
+    ),
+  );
   menu.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || !menu.open) return;
     menu.open = false;
     menu.querySelector("summary").focus();
   });
-  return element("div", {class: "takeaway"}, element("div", {class: "buttons"}, button("Copy link", () => copy(link(), said)), menu), said);
+  return element(
+    "div",
+    {class: "takeaway"},
+    element(
+      "div",
+      {class: "buttons"},
+      button("Copy link", () => copy(link(), said)),
+      menu,
+    ),
+    said,
+  );
 }

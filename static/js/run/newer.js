@@ -14,17 +14,32 @@ export function watch(run, {latest, newest, to}, shell) {
   let told = run.id;
   let first = latest ? run.id : undefined; // what was the newest at the start: an older run that was asked for by its id is not out of date
   const tell = (other) => {
-    const more = [other.device.id === run.device.id ? null : bdi(other.device.name), other.driver === null ? null : `driver ${other.driver}`, day(other.date), other.source === "measured" ? null : other.source];
+    const more = [
+      other.device.id === run.device.id ? null : bdi(other.device.name),
+      other.driver === null ? null : `driver ${other.driver}`,
+      day(other.date),
+      other.source === "measured" ? null : other.source,
+    ];
     const words = more.filter(Boolean).flatMap((part, i) => (i === 0 ? [part] : [", ", part]));
-    shell.tell(element("p", {}, element("strong", {}, `Run ${other.id} is newer than run ${run.id}`), ": ", ...words, "."),
-      element("p", {class: "buttons"}, element("a", {class: "button", href: to(other)}, `Show run ${other.id}`), button(`Stay with run ${run.id}`, () => shell.tell())));
+    shell.tell(
+      element("p", {}, element("strong", {}, `Run ${other.id} is newer than run ${run.id}`), ": ", ...words, "."),
+      element(
+        "p",
+        {class: "buttons"},
+        element("a", {class: "button", href: to(other)}, `Show run ${other.id}`),
+        button(`Stay with run ${run.id}`, () => shell.tell()),
+      ),
+    );
   };
   shell.every(POLL_MS, async () => {
-    const {items: [other = null]} = await api.get(api.address("/api/v1/runs", {limit: 1, device: latest ? null : run.device.id}), shell);
+    const {
+      items: [other = null],
+    } = await api.get(api.address("/api/v1/runs", {limit: 1, device: latest ? null : run.device.id}), shell);
     first ??= newest() ?? other?.id ?? null;
     if (first !== run.id || other === null || other.id === told) return true;
     told = other.id;
-    if (other.id === run.id) shell.tell(); // the newer one has been retired
+    if (other.id === run.id)
+      shell.tell(); // the newer one has been retired
     else tell(other);
     return true;
   });

@@ -17,11 +17,23 @@ function whyForm(run, body, drafts, above, {save, cancel}) {
   const inputs = body.most_wrong.map((kernel, i) => {
     const text = element("textarea", {rows: "3", maxlength: String(MOST_CHARACTERS), dir: "auto"});
     text.value = drafts[kernel] ?? "";
-    return {kernel, text, node: field(`Why “${kernelTitle(run, kernel)}” was wrong, at most ${MOST_CHARACTERS} characters`, text, {id: `why-wrong-${i}`})};
+    return {
+      kernel,
+      text,
+      node: field(`Why “${kernelTitle(run, kernel)}” was wrong, at most ${MOST_CHARACTERS} characters`, text, {
+        id: `why-wrong-${i}`,
+      }),
+    };
   });
   const failed = element("div", {});
   const send = element("button", {class: "primary"}, "Save");
-  const form = element("form", {class: "note-form"}, ...above, ...inputs.map(({node}) => node), element("div", {class: "buttons"}, send, button("Cancel", cancel)));
+  const form = element(
+    "form",
+    {class: "note-form"},
+    ...above,
+    ...inputs.map(({node}) => node),
+    element("div", {class: "buttons"}, send, button("Cancel", cancel)),
+  );
   let busy = false; // not disabled, which would take the focus away
   const go = async () => {
     if (busy) return;
@@ -38,12 +50,17 @@ function whyForm(run, body, drafts, above, {save, cancel}) {
   });
   return {
     nodes: [form, failed],
-    value: () => Object.fromEntries(inputs.filter(({text}) => text.value.trim() !== "").map(({kernel, text}) => [kernel, text.value])),
+    value: () =>
+      Object.fromEntries(
+        inputs.filter(({text}) => text.value.trim() !== "").map(({kernel, text}) => [kernel, text.value]),
+      ),
     refuse(error) {
-      failed.replaceChildren(refused(error, () => {
-        failed.replaceChildren();
-        go();
-      }));
+      failed.replaceChildren(
+        refused(error, () => {
+          failed.replaceChildren();
+          go();
+        }),
+      );
       (failed.querySelector("input") ?? send).focus();
     },
     focus: () => inputs[0].text.focus(),
@@ -57,8 +74,13 @@ export function whyWrong(run, tagged, shell) {
 
   const read = (now) => {
     const {body} = now;
-    const edit = button(body.why_wrong.length === 0 ? "Say why they were wrong" : "Edit", () => write(now, textsOf(body)));
-    const by = body.version === 0 ? [] : [element("p", {class: "reason"}, "By ", bdi(who(body.principal)), ", ", moment(body.changed_at), ".")];
+    const edit = button(body.why_wrong.length === 0 ? "Say why they were wrong" : "Edit", () =>
+      write(now, textsOf(body)),
+    );
+    const by =
+      body.version === 0
+        ? []
+        : [element("p", {class: "reason"}, "By ", bdi(who(body.principal)), ", ", moment(body.changed_at), ".")];
     place.replaceChildren(...whyWrongTexts(body, (kernel) => kernelTitle(run, kernel)), ...by, edit);
     return edit;
   };
@@ -84,7 +106,19 @@ export function whyWrong(run, tagged, shell) {
     const drafts = form.value();
     try {
       const theirs = await api.getTagged(path(run), shell);
-      write(theirs, drafts, notice(null, element("p", {}, "Somebody else wrote this meanwhile. Below are your words still; saving them replaces theirs:"), ...whyWrongTexts(theirs.body, (kernel) => kernelTitle(run, kernel))));
+      write(
+        theirs,
+        drafts,
+        notice(
+          null,
+          element(
+            "p",
+            {},
+            "Somebody else wrote this meanwhile. Below are your words still; saving them replaces theirs:",
+          ),
+          ...whyWrongTexts(theirs.body, (kernel) => kernelTitle(run, kernel)),
+        ),
+      );
     } catch (error) {
       if (error.name !== "AbortError") form.refuse(error);
     }

@@ -13,7 +13,17 @@ const path = (run) => `/api/v1/runs/${encodeURIComponent(run.id)}/withdraw`;
 /** One time that it was withdrawn, as a line of the list. */
 function entry({reason, principal, at, back_at: backAt, back_principal: backBy}) {
   const back = backAt === null ? [] : ["; taken back by ", bdi(who(backBy)), ", ", moment(backAt)];
-  return element("li", {}, "Withdrawn by ", bdi(who(principal)), ", ", moment(at), ...back, ":", element("blockquote", {class: "note-text", dir: "auto"}, reason));
+  return element(
+    "li",
+    {},
+    "Withdrawn by ",
+    bdi(who(principal)),
+    ", ",
+    moment(at),
+    ...back,
+    ":",
+    element("blockquote", {class: "note-text", dir: "auto"}, reason),
+  );
 }
 
 /** The form that withdraws. send(reason) does it; leave() closes the form. Gives {nodes, refuse(error), focus()}. */
@@ -21,7 +31,15 @@ function reasonForm(send, leave) {
   const text = element("textarea", {rows: "2", maxlength: String(REASON_CHARACTERS), dir: "auto", required: true});
   const failed = element("div", {});
   const go = element("button", {class: "primary"}, "Withdraw");
-  const form = element("form", {class: "note-form"}, field(`Reason, at most ${REASON_CHARACTERS} characters`, text, {id: "withdraw-reason", hint: "Whoever looks for the run later will read it."}), element("div", {class: "buttons"}, go, button("Cancel", leave)));
+  const form = element(
+    "form",
+    {class: "note-form"},
+    field(`Reason, at most ${REASON_CHARACTERS} characters`, text, {
+      id: "withdraw-reason",
+      hint: "Whoever looks for the run later will read it.",
+    }),
+    element("div", {class: "buttons"}, go, button("Cancel", leave)),
+  );
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     send(text.value);
@@ -29,10 +47,12 @@ function reasonForm(send, leave) {
   return {
     nodes: [form, failed],
     refuse(error) {
-      failed.replaceChildren(refused(error, () => {
-        failed.replaceChildren();
-        send(text.value);
-      }));
+      failed.replaceChildren(
+        refused(error, () => {
+          failed.replaceChildren();
+          send(text.value);
+        }),
+      );
       (failed.querySelector("input") ?? go).focus();
     },
     focus: () => text.focus(),
@@ -66,15 +86,41 @@ export function withdrawal(run, shell) {
     };
     const back = () => ask("DELETE", null, refuse);
     const change = withdrawn ? button("Take back", back) : button("Withdraw this run", () => write(answer));
-    top.replaceChildren(...(withdrawn ? [notice(null, element("p", {}, element("strong", {}, "This run is withdrawn: "), bdi(log.at(-1).reason)), element("p", {}, "Lists, history, trends and comparisons leave it out. It can still be read, and compared where it is named."))] : []));
+    top.replaceChildren(
+      ...(withdrawn
+        ? [
+            notice(
+              null,
+              element("p", {}, element("strong", {}, "This run is withdrawn: "), bdi(log.at(-1).reason)),
+              element(
+                "p",
+                {},
+                "Lists, history, trends and comparisons leave it out. It can still be read, and compared where it is named.",
+              ),
+            ),
+          ]
+        : []),
+    );
     place.replaceChildren(
-      element("p", {class: "hint"}, withdrawn ? "Lists, history, trends and comparisons leave this run out until that is taken back." : "A run that should not count, for example because something was wrong with the machine, can be withdrawn: lists, history, trends and comparisons then leave it out. Nothing of it is lost, and it can be taken back."),
-      change, failed, ...(log.length === 0 ? [] : [element("ul", {class: "plain withdrawals"}, ...log.toReversed().map(entry))]));
+      element(
+        "p",
+        {class: "hint"},
+        withdrawn
+          ? "Lists, history, trends and comparisons leave this run out until that is taken back."
+          : "A run that should not count, for example because something was wrong with the machine, can be withdrawn: lists, history, trends and comparisons then leave it out. Nothing of it is lost, and it can be taken back.",
+      ),
+      change,
+      failed,
+      ...(log.length === 0 ? [] : [element("ul", {class: "plain withdrawals"}, ...log.toReversed().map(entry))]),
+    );
     return change;
   };
 
   const write = (answer) => {
-    const form = reasonForm((reason) => ask("POST", {reason}, form.refuse), () => read(answer).focus());
+    const form = reasonForm(
+      (reason) => ask("POST", {reason}, form.refuse),
+      () => read(answer).focus(),
+    );
     place.replaceChildren(...form.nodes);
     form.focus();
   };
@@ -86,7 +132,10 @@ export function withdrawal(run, shell) {
     } catch (error) {
       if (error.name === "AbortError") return;
       const anew = button("Try again", () => load(true));
-      place.replaceChildren(refused(error, () => load(true)), anew);
+      place.replaceChildren(
+        refused(error, () => load(true)),
+        anew,
+      );
       if (again) (place.querySelector("input") ?? anew).focus();
     }
   };

@@ -16,13 +16,29 @@ const sidesOf = (measure) => (measure.ratio === null ? ["base"] : ["base", "head
 
 /** One scale for all of these: {x(ratio), ticks}. measures: {ratio, interval: {low, high}}; a null has no place. */
 export function scaleOf(measures) {
-  const quartiles = (measure) => sidesOf(measure).flatMap((side) => [`${side}_p25`, `${side}_p75`]).map((name) => (measure.base && measure[name] !== null ? measure[name] / measure.base : null));
-  const values = measures.flatMap((measure) => [measure.ratio, measure.interval.low, measure.interval.high, ...quartiles(measure)]).filter((value) => value !== null).map((ratio) => Math.abs(percentOf(ratio)));
+  const quartiles = (measure) =>
+    sidesOf(measure)
+      .flatMap((side) => [`${side}_p25`, `${side}_p75`])
+      .map((name) => (measure.base && measure[name] !== null ? measure[name] / measure.base : null));
+  const values = measures
+    .flatMap((measure) => [measure.ratio, measure.interval.low, measure.interval.high, ...quartiles(measure)])
+    .filter((value) => value !== null)
+    .map((ratio) => Math.abs(percentOf(ratio)));
   const reach = bend(Math.max(LEAST, ...values) * 1.08);
   const x = (ratio) => WIDTH / 2 + (bend(percentOf(ratio)) / reach) * (WIDTH / 2 - PAD);
   const within = TICKS.filter((tick) => bend(tick) <= reach);
   // no time is shorter by more than all of it
-  return {x, ticks: [...within.slice(1).filter((tick) => tick < 100).map((tick) => -tick).reverse(), ...within]};
+  return {
+    x,
+    ticks: [
+      ...within
+        .slice(1)
+        .filter((tick) => tick < 100)
+        .map((tick) => -tick)
+        .reverse(),
+      ...within,
+    ],
+  };
 }
 
 const tickWord = (tick) => (tick === 0 ? "0" : `${tick > 0 ? "+" : "−"}${Math.abs(tick)}`);
@@ -36,40 +52,73 @@ export function axis(scale) {
     const half = tickWord(tick).length * 3.6;
     if (at - half < end + 3 && tick !== 0) continue;
     end = at + half;
-    svg.append(svgElement("text", {x: at.toFixed(1), y: "12", "text-anchor": "middle"}, tickWord(tick)), svgElement("path", {d: `M${at.toFixed(1)},16V22`}));
+    svg.append(
+      svgElement("text", {x: at.toFixed(1), y: "12", "text-anchor": "middle"}, tickWord(tick)),
+      svgElement("path", {d: `M${at.toFixed(1)},16V22`}),
+    );
   }
   return svg;
 }
 
-const SHAPES = {up: "M-6,5L0,-6L6,5z", down: "M-6,-5L0,6L6,-5z", diamond: "M-6,0L0,-6L6,0L0,6z", circle: "M-4.5,0a4.5,4.5 0 1,0 9,0a4.5,4.5 0 1,0 -9,0z"};
+const SHAPES = {
+  up: "M-6,5L0,-6L6,5z",
+  down: "M-6,-5L0,6L6,-5z",
+  diamond: "M-6,0L0,-6L6,0L0,6z",
+  circle: "M-4.5,0a4.5,4.5 0 1,0 9,0a4.5,4.5 0 1,0 -9,0z",
+};
 
 /** The verdict's shape by itself, for its word. */
 export function mark(shape) {
-  const svg = svgElement("svg", {class: `verdict-mark ${shape}`, viewBox: "-8 -8 16 16", width: "14", height: "14", "aria-hidden": "true"});
+  const svg = svgElement("svg", {
+    class: `verdict-mark ${shape}`,
+    viewBox: "-8 -8 16 16",
+    width: "14",
+    height: "14",
+    "aria-hidden": "true",
+  });
   if (SHAPES[shape]) svg.append(svgElement("path", {d: SHAPES[shape]}));
   return svg;
 }
 
 /** Shapes of the key: a band, an interval with its ends, the thin lines of the sides. */
 function sample(...parts) {
-  return svgElement("svg", {class: "interval-sample", width: "24", height: "14", viewBox: "0 0 24 14", "aria-hidden": "true"}, ...parts);
+  return svgElement(
+    "svg",
+    {class: "interval-sample", width: "24", height: "14", viewBox: "0 0 24 14", "aria-hidden": "true"},
+    ...parts,
+  );
 }
 const shapeOf = (name, path) => svgElement("path", {class: name, d: path});
 
 /** What band, barred line, mark and thin lines are: [[svg, words], …]. change: the least that counts, as a share. */
 export const key = (change) => [
-  [sample(svgElement("rect", {class: "same-band", x: "0", y: "0", width: "24", height: "14"})), `under ±${(100 * change).toFixed(0)}\u00a0%: no change`],
-  [sample(shapeOf("range", "M2,2V12M2,7H22M22,2V12"), svgElement("path", {class: "at", d: SHAPES.circle, transform: "translate(12,7)"})), "the change and the interval that it lies in"],
+  [
+    sample(svgElement("rect", {class: "same-band", x: "0", y: "0", width: "24", height: "14"})),
+    `under ±${(100 * change).toFixed(0)}\u00a0%: no change`,
+  ],
+  [
+    sample(
+      shapeOf("range", "M2,2V12M2,7H22M22,2V12"),
+      svgElement("path", {class: "at", d: SHAPES.circle, transform: "translate(12,7)"}),
+    ),
+    "the change and the interval that it lies in",
+  ],
   [sample(shapeOf("spread base", "M2,7H22")), "middle half of base's runs, above"],
   [sample(shapeOf("spread head", "M2,7H22")), "of head's"],
 ];
 
 /** Band of ±1 percent, interval with its ends, ratio by the verdict's shape; words stand beside it, so it is hidden from readers. */
 export function interval(measure, scale, shape, change) {
-  const {ratio, interval: {low, high}} = measure;
+  const {
+    ratio,
+    interval: {low, high},
+  } = measure;
   const svg = svgElement("svg", {class: "interval", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, "aria-hidden": "true"});
   const [from, to] = [scale.x(1 - change), scale.x(1 + change)];
-  svg.append(svgElement("rect", {class: "same-band", x: from.toFixed(1), y: "0", width: (to - from).toFixed(1), height: HEIGHT}), svgElement("path", {class: "zero", d: `M${scale.x(1).toFixed(1)},0V${HEIGHT}`}));
+  svg.append(
+    svgElement("rect", {class: "same-band", x: from.toFixed(1), y: "0", width: (to - from).toFixed(1), height: HEIGHT}),
+    svgElement("path", {class: "zero", d: `M${scale.x(1).toFixed(1)},0V${HEIGHT}`}),
+  );
   if (low !== null && high !== null) {
     const [a, b] = [scale.x(low).toFixed(1), scale.x(high).toFixed(1)];
     const end = (x) => (b - a > MARK ? `M${x},${MIDDLE - 5}V${MIDDLE + 5}` : ""); // ends of a shorter one would stick out behind the mark
@@ -79,8 +128,21 @@ export function interval(measure, scale, shape, change) {
   for (const side of sidesOf(measure)) {
     const y = heights[side];
     const [p25, p75] = [measure[`${side}_p25`], measure[`${side}_p75`]];
-    if (measure.base && p25 !== null && p75 !== null) svg.append(svgElement("path", {class: `spread ${side}`, d: `M${(scale.x(p25 / measure.base) - 0.5).toFixed(1)},${y}H${(scale.x(p75 / measure.base) + 0.5).toFixed(1)}`}));
+    if (measure.base && p25 !== null && p75 !== null)
+      svg.append(
+        svgElement("path", {
+          class: `spread ${side}`,
+          d: `M${(scale.x(p25 / measure.base) - 0.5).toFixed(1)},${y}H${(scale.x(p75 / measure.base) + 0.5).toFixed(1)}`,
+        }),
+      );
   }
-  if (ratio !== null) svg.append(svgElement("path", {class: `at ${shape}`, d: SHAPES[shape] ?? SHAPES.circle, transform: `translate(${scale.x(ratio).toFixed(1)},${MIDDLE})`}));
+  if (ratio !== null)
+    svg.append(
+      svgElement("path", {
+        class: `at ${shape}`,
+        d: SHAPES[shape] ?? SHAPES.circle,
+        transform: `translate(${scale.x(ratio).toFixed(1)},${MIDDLE})`,
+      }),
+    );
   return svg;
 }

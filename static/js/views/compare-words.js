@@ -21,7 +21,13 @@ export const BYTES = {
   not_comparable: {word: "bytes not comparable", kind: null},
 };
 
-export const CAUSES = {clock: "SM clock", memory_clock: "memory clock", bytes: "bytes", machine: "the machine as a whole", none_found: "none found"};
+export const CAUSES = {
+  clock: "SM clock",
+  memory_clock: "memory clock",
+  bytes: "bytes",
+  machine: "the machine as a whole",
+  none_found: "none found",
+};
 
 export const OUTCOMES = {
   slower: {title: "Slower", kind: "bad", exit: 1, words: "at least one row is slower"},
@@ -30,9 +36,24 @@ export const OUTCOMES = {
 };
 
 const FIELDS = {
-  device: "device", suite: "suite", sizes: "sizes", method_version: "method", ecc: "ECC", mig: "MIG profile", power_limit_w: "power limit", cuda_runtime_version: "CUDA runtime",
-  cuda_driver_version: "CUDA driver", cubin: "code that ran (cubin)", build: "build", source: "source", runs: "runs",
-  work: "work", launch_differs: "launch", ask_bytes: "asked bytes", profiler_time: "a profiler's times", bytes_derived: "derived bytes",
+  device: "device",
+  suite: "suite",
+  sizes: "sizes",
+  method_version: "method",
+  ecc: "ECC",
+  mig: "MIG profile",
+  power_limit_w: "power limit",
+  cuda_runtime_version: "CUDA runtime",
+  cuda_driver_version: "CUDA driver",
+  cubin: "code that ran (cubin)",
+  build: "build",
+  source: "source",
+  runs: "runs",
+  work: "work",
+  launch_differs: "launch",
+  ask_bytes: "asked bytes",
+  profiler_time: "a profiler's times",
+  bytes_derived: "derived bytes",
 };
 /** The name of a field that differs; one that this page does not know is shown as the API has it. */
 export const fieldName = (field) => FIELDS[field] ?? field.replaceAll("_", " ");
@@ -48,7 +69,12 @@ export function changeOf(ratio) {
 export function labelOf(side) {
   const parts = side.match(/(?:\\.|[^,\\]|\\$)+/g) ?? [];
   const at = parts.findIndex((part) => part.startsWith("label:"));
-  return at < 0 ? {text: null, rest: side} : {text: parts[at].slice("label:".length).replace(/\\(.)/g, "$1"), rest: parts.filter((_, i) => i !== at).join(",")};
+  return at < 0
+    ? {text: null, rest: side}
+    : {
+        text: parts[at].slice("label:".length).replace(/\\(.)/g, "$1"),
+        rest: parts.filter((_, i) => i !== at).join(","),
+      };
 }
 
 /** A side of a label. */
@@ -69,10 +95,18 @@ export function sideWords(label) {
 const quote = (text) => (/^[\w:.,=/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
 /** A sentence of the API with its numbers and their units on one line. */
-export const tied = (text) => text.replace(/(\d) (?=(%|µs|ms|s|bytes|[kMGT]?B|W|[GT]?(B|FLOP)\/s)(?![\w/]))/g, "$1\u00a0");
+export const tied = (text) =>
+  text.replace(/(\d) (?=(%|µs|ms|s|bytes|[kMGT]?B|W|[GT]?(B|FLOP)\/s)(?![\w/]))/g, "$1\u00a0");
 
 /** The command that asks the same, an argument at a time. */
 export function command({base, head, device, suite, sizes, source}) {
-  const options = [["--device", device], ["--suite", suite], ["--sizes", sizes], ["--source", source]].filter(([, value]) => value).flatMap(([name, value]) => [name, quote(value)]);
+  const options = [
+    ["--device", device],
+    ["--suite", suite],
+    ["--sizes", sizes],
+    ["--source", source],
+  ]
+    .filter(([, value]) => value)
+    .flatMap(([name, value]) => [name, quote(value)]);
   return ["rooflinectl", "compare", quote(base), quote(head), ...options, "--fail-on", "slower"];
 }

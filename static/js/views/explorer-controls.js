@@ -6,17 +6,30 @@ import {button} from "../parts.js";
 import {EXAMPLES} from "./explorer-math.js";
 import {EXAMPLE_ROOF, MOST_STEPS, roofTexts} from "./explorer-state.js";
 
-const textInput = (value) => element("input", {type: "text", value, autocomplete: "off", spellcheck: "false", inputmode: "text"});
-const option = (value, text, selected = false, disabled = false) => element("option", {value, selected, disabled}, text);
+const textInput = (value) =>
+  element("input", {type: "text", value, autocomplete: "off", spellcheck: "false", inputmode: "text"});
+const option = (value, text, selected = false, disabled = false) =>
+  element("option", {value, selected, disabled}, text);
 
 const subjectValue = (subject) => (subject.kind === "own" ? "own" : `${subject.kind}:${subject.id}`);
 
 function kernelSelect(state, catalogue) {
   const chosen = subjectValue(state.subject);
-  const select = element("select", {},
-    element("optgroup", {label: "Examples"}, ...EXAMPLES.map((e) => option(`example:${e.id}`, e.title, chosen === `example:${e.id}`))),
-    element("optgroup", {label: "Kernels of the suite"}, ...catalogue.map((unit) => option(`kernel:${unit.id}`, unit.title, chosen === `kernel:${unit.id}`))),
-    element("optgroup", {label: "Your own"}, option("own", "flop and bytes of your own", chosen === "own")));
+  const select = element(
+    "select",
+    {},
+    element(
+      "optgroup",
+      {label: "Examples"},
+      ...EXAMPLES.map((e) => option(`example:${e.id}`, e.title, chosen === `example:${e.id}`)),
+    ),
+    element(
+      "optgroup",
+      {label: "Kernels of the suite"},
+      ...catalogue.map((unit) => option(`kernel:${unit.id}`, unit.title, chosen === `kernel:${unit.id}`)),
+    ),
+    element("optgroup", {label: "Your own"}, option("own", "flop and bytes of your own", chosen === "own")),
+  );
   return select;
 }
 
@@ -25,13 +38,20 @@ function begin(value, before) {
   const [kind, id] = value.split(":");
   if (kind === "example") return {kind, id, size: String(EXAMPLES.find((e) => e.id === id).size)};
   if (kind === "kernel") return {kind, id, bytes: "course"};
-  return {kind: "own", flop: before.flop === undefined ? "2" : String(before.flop), bytes: before.bytes === undefined ? "8" : String(before.bytes)};
+  return {
+    kind: "own",
+    flop: before.flop === undefined ? "2" : String(before.flop),
+    bytes: before.bytes === undefined ? "8" : String(before.bytes),
+  };
 }
 
 /** A text that is a member of owner and may be told an error: {box, input}. */
 function typed(owner, name, label, changed, hint = null) {
   const input = textInput(owner[name]);
-  input.addEventListener("input", () => { owner[name] = input.value; changed(); });
+  input.addEventListener("input", () => {
+    owner[name] = input.value;
+    changed();
+  });
   return {box: field(label, input, {hint, error: true}), input};
 }
 
@@ -45,19 +65,49 @@ function subjectFields(state, catalogue, changed) {
   }
   if (subject.kind === "kernel") {
     const unit = catalogue.find((item) => item.id === subject.id);
-    const known = (sizes) => (unit[sizes] === null ? `asked, ${sizes} sizes: ${unit.why[sizes]}` : `asked, ${sizes} sizes: ${si(unit[sizes].ask_bytes, "B")}`);
-    const select = element("select", {}, ...["course", "scaled"].map((sizes) => option(sizes, known(sizes), subject.bytes === sizes, unit[sizes] === null)),
-      option("counted", "counted by the chosen run", subject.bytes === "counted"));
-    select.addEventListener("change", () => { subject.bytes = select.value; changed(); });
+    const known = (sizes) =>
+      unit[sizes] === null
+        ? `asked, ${sizes} sizes: ${unit.why[sizes]}`
+        : `asked, ${sizes} sizes: ${si(unit[sizes].ask_bytes, "B")}`;
+    const select = element(
+      "select",
+      {},
+      ...["course", "scaled"].map((sizes) =>
+        option(sizes, known(sizes), subject.bytes === sizes, unit[sizes] === null),
+      ),
+      option("counted", "counted by the chosen run", subject.bytes === "counted"),
+    );
+    select.addEventListener("change", () => {
+      subject.bytes = select.value;
+      changed();
+    });
     return {nodes: [field("Bytes", select, {error: true})], inputs: {bytes: select}};
   }
-  const [flop, bytes] = [typed(subject, "flop", "Flop", changed), typed(subject, "bytes", "Bytes to and from DRAM", changed, "A number with an SI prefix or without: 201.3M, 1.07 GB, 8.")];
-  return {nodes: [element("div", {class: "pair"}, flop.box, bytes.box)], inputs: {flop: flop.input, bytes: bytes.input}};
+  const [flop, bytes] = [
+    typed(subject, "flop", "Flop", changed),
+    typed(
+      subject,
+      "bytes",
+      "Bytes to and from DRAM",
+      changed,
+      "A number with an SI prefix or without: 201.3M, 1.07 GB, 8.",
+    ),
+  ];
+  return {
+    nodes: [element("div", {class: "pair"}, flop.box, bytes.box)],
+    inputs: {flop: flop.input, bytes: bytes.input},
+  };
 }
 
 /** How often each byte is used: a slider over powers of two, and buttons that go one step. */
 function reuseField(state, changed) {
-  const slider = element("input", {type: "range", min: "0", max: String(MOST_STEPS), step: "1", value: String(Math.log2(state.times))});
+  const slider = element("input", {
+    type: "range",
+    min: "0",
+    max: String(MOST_STEPS),
+    step: "1",
+    value: String(Math.log2(state.times)),
+  });
   const made = field("Each byte used", slider, {hint: "What tiling does: the same flop with a part of the bytes."});
   const shown = element("output", {class: "times", for: slider.id});
   const set = (times) => {
@@ -67,7 +117,10 @@ function reuseField(state, changed) {
     changed();
   };
   const step = (by) => () => set(Math.min(2 ** MOST_STEPS, Math.max(1, state.times * by)));
-  const [less, more] = [button("÷ 2", step(0.5), {"aria-label": "÷ 2, half as often"}), button("× 2", step(2), {"aria-label": "× 2, twice as often"})];
+  const [less, more] = [
+    button("÷ 2", step(0.5), {"aria-label": "÷ 2, half as often"}),
+    button("× 2", step(2), {"aria-label": "× 2, twice as often"}),
+  ];
   const sync = () => {
     const words = state.times === 1 ? "once" : `${state.times} times`;
     shown.textContent = words;
@@ -87,54 +140,111 @@ function reuseField(state, changed) {
 function runOption(run, chosen) {
   const usable = run.dram_copy_byte_per_s !== null && run.fp32_fma_flop_per_s !== null;
   const source = run.source === "measured" ? "" : `, ${run.source}`;
-  return option(run.id, `run ${run.id}: ${run.sizes}${source}${usable ? "" : " (no ceilings)"}, ${day(run.date)}, ${run.device.name}`, run.id === chosen, !usable);
+  return option(
+    run.id,
+    `run ${run.id}: ${run.sizes}${source}${usable ? "" : " (no ceilings)"}, ${day(run.date)}, ${run.device.name}`,
+    run.id === chosen,
+    !usable,
+  );
 }
 
 const hasRoof = (state, texts) => state.bandwidth === texts.bandwidth && state.peak === texts.peak;
 
 /** The two figures of a roof that is typed in. */
 function typedRoof(state, changed) {
-  const example = element("p", {class: "hint"}, "Figures of an example, of no card that was measured here: type your own.");
-  const sync = () => { example.hidden = !hasRoof(state, EXAMPLE_ROOF); };
+  const example = element(
+    "p",
+    {class: "hint"},
+    "Figures of an example, of no card that was measured here: type your own.",
+  );
+  const sync = () => {
+    example.hidden = !hasRoof(state, EXAMPLE_ROOF);
+  };
   const changedHere = () => {
     sync();
     changed();
   };
-  const [bandwidth, peak] = [typed(state, "bandwidth", "Memory bandwidth, B/s", changedHere), typed(state, "peak", "Peak rate, FLOP/s", changedHere)];
+  const [bandwidth, peak] = [
+    typed(state, "bandwidth", "Memory bandwidth, B/s", changedHere),
+    typed(state, "peak", "Peak rate, FLOP/s", changedHere),
+  ];
   sync();
-  return {nodes: [element("div", {class: "pair"}, bandwidth.box, peak.box), example], inputs: {bandwidth: bandwidth.input, peak: peak.input}};
+  return {
+    nodes: [element("div", {class: "pair"}, bandwidth.box, peak.box), example],
+    inputs: {bandwidth: bandwidth.input, peak: peak.input},
+  };
 }
 
 /** The roof: a run of the list and its cache state, or two figures, which begin with the roof that was shown before them unless the reader has typed some. */
 function roofFields(state, runs, {changed, rebuilt, roof}) {
-  const kind = radios("Roof", "explorer-roof", [["run", "of a measured run"], ["typed", "typed in"]], state.typed ? "typed" : "run", (value) => {
-    state.typed = value === "typed";
-    const shown = roof();
-    const own = !hasRoof(state, EXAMPLE_ROOF) && !(state.taken && hasRoof(state, state.taken));
-    if (state.typed && !own && !shown.errors) {
-      state.taken = roofTexts(shown);
-      Object.assign(state, state.taken);
-    }
-    rebuilt("explorer-roof");
-  });
+  const kind = radios(
+    "Roof",
+    "explorer-roof",
+    [
+      ["run", "of a measured run"],
+      ["typed", "typed in"],
+    ],
+    state.typed ? "typed" : "run",
+    (value) => {
+      state.typed = value === "typed";
+      const shown = roof();
+      const own = !hasRoof(state, EXAMPLE_ROOF) && !(state.taken && hasRoof(state, state.taken));
+      if (state.typed && !own && !shown.errors) {
+        state.taken = roofTexts(shown);
+        Object.assign(state, state.taken);
+      }
+      rebuilt("explorer-roof");
+    },
+  );
   if (state.typed) {
     const {nodes, inputs} = typedRoof(state, changed);
     return {nodes: [kind, ...nodes], inputs};
   }
-  const select = element("select", {}, ...(runs.length === 0 ? [option("", "no run yet", true)] : runs.map((run) => runOption(run, state.run))));
-  select.addEventListener("change", () => { state.run = select.value; changed({run: true}); });
-  const cache = radios("Cache", "explorer-cache", [["warm", "warm"], ["cold", "cold"]], state.cache, (value) => { state.cache = value; changed(); });
+  const select = element(
+    "select",
+    {},
+    ...(runs.length === 0 ? [option("", "no run yet", true)] : runs.map((run) => runOption(run, state.run))),
+  );
+  select.addEventListener("change", () => {
+    state.run = select.value;
+    changed({run: true});
+  });
+  const cache = radios(
+    "Cache",
+    "explorer-cache",
+    [
+      ["warm", "warm"],
+      ["cold", "cold"],
+    ],
+    state.cache,
+    (value) => {
+      state.cache = value;
+      changed();
+    },
+  );
   return {nodes: [kind, field("Run", select, {error: true}), cache], inputs: {run: select}};
 }
 
 function achievedFields(state, changed) {
   const {achieved} = state;
-  const select = element("select", {}, option("time", "time", achieved.kind === "time"), option("rate", "rate", achieved.kind === "rate"));
+  const select = element(
+    "select",
+    {},
+    option("time", "time", achieved.kind === "time"),
+    option("rate", "rate", achieved.kind === "rate"),
+  );
   const text = typed(achieved, "text", "Value", changed);
   const hint = () => text.input.setAttribute("placeholder", achieved.kind === "time" ? "0.25 ms" : "1.2 TFLOP/s");
   hint();
-  select.addEventListener("change", () => { achieved.kind = select.value; hint(); changed(); });
-  return {nodes: [element("div", {class: "pair"}, field("Achieved, as", select), text.box)], inputs: {achieved: text.input}};
+  select.addEventListener("change", () => {
+    achieved.kind = select.value;
+    hint();
+    changed();
+  });
+  return {
+    nodes: [element("div", {class: "pair"}, field("Achieved, as", select), text.box)],
+    inputs: {achieved: text.input},
+  };
 }
 
 /**
@@ -152,22 +262,32 @@ export function controls(state, catalogue, runs, {changed, work, roof}) {
       state.times = 1;
       rebuilt("kernel");
     });
-    const parts = [subjectFields(state, catalogue, changed), roofFields(state, runs, {changed, rebuilt, roof}), achievedFields(state, changed)];
+    const parts = [
+      subjectFields(state, catalogue, changed),
+      roofFields(state, runs, {changed, rebuilt, roof}),
+      achievedFields(state, changed),
+    ];
     inputs = Object.assign({}, ...parts.map((part) => part.inputs));
     const group = (title, ...nodes) => element("div", {class: "group"}, element("h2", {}, title), ...nodes);
     form.replaceChildren(
       group("Kernel", field("Kernel", select), ...parts[0].nodes, reuseField(state, changed)),
       group("Roof", ...parts[1].nodes),
-      group("Achieved, if you know it", ...parts[2].nodes));
+      group("Achieved, if you know it", ...parts[2].nodes),
+    );
   };
   /** Builds the form anew for another kind of subject or roof, and puts the focus back to where it was. */
   const rebuilt = (name) => {
     build();
-    const back = name === "explorer-roof" ? form.querySelector('input[name="explorer-roof"]:checked') : form.querySelector("select");
+    const back =
+      name === "explorer-roof"
+        ? form.querySelector('input[name="explorer-roof"]:checked')
+        : form.querySelector("select");
     back.focus();
     changed({run: name === "explorer-roof"});
   };
   build();
-  const say = (errors) => { for (const [name, input] of Object.entries(inputs)) fault(input, errors[name] ?? null); };
+  const say = (errors) => {
+    for (const [name, input] of Object.entries(inputs)) fault(input, errors[name] ?? null);
+  };
   return {form, say, rebuild: build};
 }

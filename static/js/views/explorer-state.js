@@ -20,7 +20,9 @@ const exampleOf = (id) => EXAMPLES.find((example) => example.id === id);
  */
 export function encodeSubject(subject) {
   if (subject.kind === "example") return [subject.id, subject.size].join("*");
-  return subject.kind === "kernel" ? ["suite", subject.id, subject.bytes].join("*") : [OWN, subject.flop, subject.bytes].join("*");
+  return subject.kind === "kernel"
+    ? ["suite", subject.id, subject.bytes].join("*")
+    : [OWN, subject.flop, subject.bytes].join("*");
 }
 
 /** The subject of a code, or null when it is none. catalogue: the kernels of GET /api/v1/kernels. */
@@ -28,7 +30,10 @@ export function decodeSubject(code, catalogue) {
   const [first, ...rest] = code.split("*");
   if (first === OWN) return rest.length === 2 ? {kind: "own", flop: rest[0], bytes: rest[1]} : null;
   if (first === "suite") {
-    const known = rest.length === 2 && catalogue.some((unit) => unit.id === rest[0]) && ["course", "scaled", "counted"].includes(rest[1]);
+    const known =
+      rest.length === 2 &&
+      catalogue.some((unit) => unit.id === rest[0]) &&
+      ["course", "scaled", "counted"].includes(rest[1]);
     return known ? {kind: "kernel", id: rest[0], bytes: rest[1]} : null;
   }
   return exampleOf(first) && rest.length === 1 ? {kind: "example", id: first, size: rest[0]} : null;
@@ -58,10 +63,14 @@ export function decode(params, catalogue) {
     const used = decodeTimes(times);
     return made && used ? {subject: made, times: used} : null;
   };
-  const pins = take("pins", (text) => {
-    const made = text.split("***").map(pin);
-    return made.includes(null) || made.length > PINS ? null : made;
-  }, []);
+  const pins = take(
+    "pins",
+    (text) => {
+      const made = text.split("***").map(pin);
+      return made.includes(null) || made.length > PINS ? null : made;
+    },
+    [],
+  );
   return {
     state: {
       typed: params.get("roof") === "typed",
@@ -71,7 +80,9 @@ export function decode(params, catalogue) {
       peak: params.get("peak") ?? EXAMPLE_ROOF.peak,
       subject: take("of", (text) => decodeSubject(text, catalogue), DEFAULT),
       times: take("reuse", decodeTimes, 1),
-      achieved: params.has("rate") ? {kind: "rate", text: params.get("rate")} : {kind: "time", text: params.get("time") ?? ""},
+      achieved: params.has("rate")
+        ? {kind: "rate", text: params.get("rate")}
+        : {kind: "time", text: params.get("time") ?? ""},
       pins,
     },
     unknown,
@@ -91,7 +102,12 @@ export function encode({typed, run, cache, bandwidth, peak, subject, times, achi
     reuse: times === 1 ? null : String(times),
     rate: achieved.kind === "rate" ? achieved.text || null : null,
     time: achieved.kind === "time" ? achieved.text || null : null,
-    pins: pins.length === 0 ? null : pins.map((p) => (p.times === 1 ? encodeSubject(p.subject) : `${encodeSubject(p.subject)}**${p.times}`)).join("***"),
+    pins:
+      pins.length === 0
+        ? null
+        : pins
+            .map((p) => (p.times === 1 ? encodeSubject(p.subject) : `${encodeSubject(p.subject)}**${p.times}`))
+            .join("***"),
   };
 }
 
@@ -111,13 +127,28 @@ function ofKernel(subject, catalogue, run, cache) {
   if (subject.bytes === "counted") {
     const row = run?.kernels.find((item) => item.kernel === subject.id);
     const bytes = row?.[cache]?.bytes.dram_settled ?? null;
-    if (!(bytes > 0)) return {title: unit.title, errors: {bytes: run === null ? "A run's roof has to be chosen for its counted bytes." : `Run ${run.id} has no counted DRAM bytes of it, ${cache}.`}};
+    if (!(bytes > 0))
+      return {
+        title: unit.title,
+        errors: {
+          bytes:
+            run === null
+              ? "A run's roof has to be chosen for its counted bytes."
+              : `Run ${run.id} has no counted DRAM bytes of it, ${cache}.`,
+        },
+      };
     if (row.flop === null) return {title: unit.title, errors: {bytes: `Run ${run.id} does not know its flop.`}};
     return {title: `${unit.title}, counted in run ${run.id}, ${cache}`, flop: row.flop, bytes, least: null};
   }
   const work = unit[subject.bytes];
-  if (work === null) return {title: unit.title, errors: {bytes: `Not known at ${subject.bytes} sizes: ${unit.why[subject.bytes]}.`}};
-  return {title: `${unit.title}, ${subject.bytes}`, flop: work.flop, bytes: work.ask_bytes, least: work.footprint_bytes};
+  if (work === null)
+    return {title: unit.title, errors: {bytes: `Not known at ${subject.bytes} sizes: ${unit.why[subject.bytes]}.`}};
+  return {
+    title: `${unit.title}, ${subject.bytes}`,
+    flop: work.flop,
+    bytes: work.ask_bytes,
+    least: work.footprint_bytes,
+  };
 }
 
 function ofOwn(subject) {
@@ -141,13 +172,22 @@ export function roofOf(state, run) {
   }
   if (run === null) return {errors: {run: "No run has been chosen."}};
   const [copy, fma] = [ceiling(run, "dram_copy", state.cache), ceiling(run, "fp32_fma", "warm")];
-  const missing = [[copy, `${state.cache} copy ceiling`], [fma, "FMA ceiling"]].find(([found]) => !(found?.value > 0));
-  if (missing) return {errors: {run: `Run ${run.id} has no ${missing[1]}${missing[0]?.why?.value ? `: ${missing[0].why.value}` : ""}.`}};
+  const missing = [
+    [copy, `${state.cache} copy ceiling`],
+    [fma, "FMA ceiling"],
+  ].find(([found]) => !(found?.value > 0));
+  if (missing)
+    return {
+      errors: {run: `Run ${run.id} has no ${missing[1]}${missing[0]?.why?.value ? `: ${missing[0].why.value}` : ""}.`},
+    };
   return {bandwidth: copy.value, peak: fma.value, name: `the ${state.cache} roof of run ${run.id}`};
 }
 
 /** A roof as the texts of its fields, with more digits than are shown, so that what follows from them is right to the digits shown. */
-export const roofTexts = ({bandwidth, peak}) => ({bandwidth: `${Number((bandwidth / 1e9).toPrecision(7))} GB/s`, peak: `${Number((peak / 1e12).toPrecision(7))} TFLOP/s`});
+export const roofTexts = ({bandwidth, peak}) => ({
+  bandwidth: `${Number((bandwidth / 1e9).toPrecision(7))} GB/s`,
+  peak: `${Number((peak / 1e12).toPrecision(7))} TFLOP/s`,
+});
 
 /** Seconds of a launch from what was typed: {seconds}, {error}, or null when nothing was. */
 export function secondsOf(achieved, flop) {
@@ -155,5 +195,7 @@ export function secondsOf(achieved, flop) {
   const found = read(achieved.text, KINDS[achieved.kind]);
   if (found.error) return {error: found.error};
   if (achieved.kind === "time") return {seconds: found.value};
-  return flop === 0 ? {error: "Achieved rate: a kernel without flop has none; give its time."} : {seconds: flop / found.value};
+  return flop === 0
+    ? {error: "Achieved rate: a kernel without flop has none; give its time."}
+    : {seconds: flop / found.value};
 }

@@ -9,9 +9,12 @@ const labelOf = (control) => control.closest(".field").querySelector("label").te
 
 /** "Device: all devices · Outcome: ok", of what the controls of the form have now. */
 export function chosenWords(form) {
-  const text = (control) => (control.localName === "select" ? control.selectedOptions[0]?.textContent ?? "" : control.value.trim());
-  return [...form.elements].filter((control) => control.name && !NO_FILTERS.includes(control.name) && !ALL.includes(text(control)))
-    .map((control) => `${labelOf(control)}: ${text(control)}`).join(" · ");
+  const text = (control) =>
+    control.localName === "select" ? (control.selectedOptions[0]?.textContent ?? "") : control.value.trim();
+  return [...form.elements]
+    .filter((control) => control.name && !NO_FILTERS.includes(control.name) && !ALL.includes(text(control)))
+    .map((control) => `${labelOf(control)}: ${text(control)}`)
+    .join(" · ");
 }
 
 /** The same as a line that paper alone has. */

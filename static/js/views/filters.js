@@ -8,9 +8,22 @@ export const DAY_MS = 86400000;
 export const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const SPAN_MOST = 3660; // days of one matrix; the API takes no more
 
-export const SOURCES = [["", "measured and imported"], ["measured", "measured here"], ["imported", "imported"], ["replayed", "replayed"], ["any", "all, replayed too"]];
-export const SIZES = [["course", "course"], ["scaled", "scaled"], ["other", "other"]];
-export const SUITES = [["verify", "verification"], ["import", "other kernels"]];
+export const SOURCES = [
+  ["", "measured and imported"],
+  ["measured", "measured here"],
+  ["imported", "imported"],
+  ["replayed", "replayed"],
+  ["any", "all, replayed too"],
+];
+export const SIZES = [
+  ["course", "course"],
+  ["scaled", "scaled"],
+  ["other", "other"],
+];
+export const SUITES = [
+  ["verify", "verification"],
+  ["import", "other kernels"],
+];
 /** What a source left out means, where the API has another default for it. */
 export const HISTORY_SOURCE = "measured,imported";
 
@@ -24,7 +37,8 @@ export const today = () => new Date().toISOString().slice(0, 10);
 export const shortId = (id) => (id.length > 16 ? `${id.slice(0, 12)}…` : id);
 
 /** A device in words that tell it from others of its name. */
-export const deviceLabel = (device, all) => (all.filter((other) => other.name === device.name).length > 1 ? `${device.name}, ${shortId(device.id)}` : device.name);
+export const deviceLabel = (device, all) =>
+  all.filter((other) => other.name === device.name).length > 1 ? `${device.name}, ${shortId(device.id)}` : device.name;
 
 /** The sources that an answer over this source holds and that are told apart: what was measured here has no mark. */
 const FOREIGN = {"": ["imported"], any: ["imported", "replayed"], imported: ["imported"], replayed: ["replayed"]};
@@ -34,7 +48,9 @@ const FOREIGN = {"": ["imported"], any: ["imported", "replayed"], imported: ["im
  * ask(source) gives such an answer. Returns {imported, replayed}, each an answer or null.
  */
 export async function foreign(source, ask) {
-  const [imported, replayed] = await Promise.all(["imported", "replayed"].map((one) => ((FOREIGN[source] ?? []).includes(one) ? ask(one) : null)));
+  const [imported, replayed] = await Promise.all(
+    ["imported", "replayed"].map((one) => ((FOREIGN[source] ?? []).includes(one) ? ask(one) : null)),
+  );
   return {imported, replayed};
 }
 
@@ -42,7 +58,9 @@ export async function foreign(source, ask) {
 export function foreignWords(all, counts) {
   const some = Object.entries(counts).filter(([, count]) => count > 0);
   if (some.length === 0) return null;
-  return some.length === 1 && some[0][1] === all ? some[0][0] : some.map(([source, count], i) => (i === 0 ? `${count} of ${all} ${source}` : `${count} ${source}`)).join(", ");
+  return some.length === 1 && some[0][1] === all
+    ? some[0][0]
+    : some.map(([source, count], i) => (i === 0 ? `${count} of ${all} ${source}` : `${count} ${source}`)).join(", ");
 }
 
 /** The named members of the address, "" where it has none. */
@@ -51,7 +69,9 @@ export const read = (params, names) => Object.fromEntries(names.map((name) => [n
 /** Calls changed(name, value) when the reader has changed a control of the form. */
 export function watch(form, changed) {
   form.addEventListener("submit", (event) => event.preventDefault());
-  form.addEventListener("change", (event) => { if (event.target.name) changed(event.target.name, event.target.value.trim()); });
+  form.addEventListener("change", (event) => {
+    if (event.target.name) changed(event.target.name, event.target.value.trim());
+  });
 }
 
 /** Whether the same request may be answered otherwise later on: no answer, too many requests, a failure of the daemon. */
@@ -72,7 +92,10 @@ export function region(shell, place, load) {
     } catch (error) {
       if (error.name === "AbortError" || mine !== at) return;
       if (!(error instanceof api.ApiError)) throw error;
-      made = [refused(error, again), ...(mayPass(error.status) ? [element("p", {class: "buttons"}, button("Try again", again))] : [])];
+      made = [
+        refused(error, again),
+        ...(mayPass(error.status) ? [element("p", {class: "buttons"}, button("Try again", again))] : []),
+      ];
     }
     if (mine !== at || shell.signal.aborted) return;
     place.removeAttribute("aria-busy");
@@ -85,7 +108,9 @@ export function region(shell, place, load) {
 /** Runs as rows of a matrix, the newest ones that fit the query. */
 async function newestRows(query, signal) {
   const {items} = await api.get(api.address("/api/v1/runs", {...query, source: "any", limit: 200}), {signal});
-  return items.map(({device, driver, cuda, date}) => ({device, driver, cuda, cells: [{day: date.slice(0, 10)}]})).reverse();
+  return items
+    .map(({device, driver, cuda, date}) => ({device, driver, cuda, cells: [{day: date.slice(0, 10)}]}))
+    .reverse();
 }
 
 /** Rows of the matrix of every source; otherwise() gives them where all of it is over the daemon's limit. */
@@ -105,7 +130,10 @@ async function allRows(signal) {
   const [older, before, last] = await Promise.all([
     newestRows({until: decade}, signal),
     matrixRows({since: decade, until: year}, signal, () => newestRows({since: decade, until: year}, signal)),
-    matrixRows({}, signal, () => matrixRows({since: dayText(dayNumber(today()) - 30)}, signal, () => newestRows({}, signal)))]);
+    matrixRows({}, signal, () =>
+      matrixRows({since: dayText(dayNumber(today()) - 30)}, signal, () => newestRows({}, signal)),
+    ),
+  ]);
   return [...older, ...before, ...last];
 }
 
@@ -133,10 +161,23 @@ export const noneHasRuns = (devices) => devices.every(({versions}) => versions.l
 export const UNKNOWN = "unknown";
 
 /** Versions to choose from, each once; the unknown last. */
-export const distinct = (values) => [...new Set(values.filter((value) => value !== null && value !== "")), ...(values.includes(null) ? [UNKNOWN] : [])];
+export const distinct = (values) => [
+  ...new Set(values.filter((value) => value !== null && value !== "")),
+  ...(values.includes(null) ? [UNKNOWN] : []),
+];
 
 /** Whether there is any run at all, of whatever day, source and outcome. */
-export const anyRun = async (signal) => (await api.get("/api/v1/runs?source=any&outcome=any&limit=1", {signal})).items.length > 0;
+export const anyRun = async (signal) =>
+  (await api.get("/api/v1/runs?source=any&outcome=any&limit=1", {signal})).items.length > 0;
 
 /** Nothing has been measured at all: where to start. */
-export const nothingYet = (shell) => empty("No run yet", element("p", {}, "History begins with the first verification. ", element("a", {class: "on-screen", href: shell.link("jobs")}, "Start one")));
+export const nothingYet = (shell) =>
+  empty(
+    "No run yet",
+    element(
+      "p",
+      {},
+      "History begins with the first verification. ",
+      element("a", {class: "on-screen", href: shell.link("jobs")}, "Start one"),
+    ),
+  );

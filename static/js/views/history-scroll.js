@@ -7,7 +7,9 @@ export function toNewest(outer, scroll, table, older) {
   let first = true;
   const edges = () => {
     const {left} = table.getBoundingClientRect();
-    return [...table.tHead.querySelectorAll(".day, .gap")].map((th) => th.getBoundingClientRect().left - left).sort((a, b) => a - b);
+    return [...table.tHead.querySelectorAll(".day, .gap")]
+      .map((th) => th.getBoundingClientRect().left - left)
+      .sort((a, b) => a - b);
   };
   const mark = () => scroll.classList.toggle("older", scroll.scrollLeft > 1);
   const watch = new ResizeObserver(() => {

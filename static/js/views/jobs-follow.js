@@ -14,23 +14,36 @@ function progressBar(titles) {
   const bar = element("progress", {"aria-label": "Progress of the job"});
   const words = element("p", {class: "phase"});
   const box = element("div", {class: "progress"}, bar, words);
-  return {box, show(job) {
-    box.hidden = !isOpen(job);
-    const {progress} = job;
-    if (progress && progress.total > 0) {
-      bar.max = progress.total;
-      bar.value = progress.done;
-    } else bar.removeAttribute("value");
-    const text = job.cancel_requested ? "It is being cancelled; it ends once its process is gone." : progress ? progressWords(progress, titles) : job.state === "queued" ? "It waits for its turn." : "It starts.";
-    if (words.textContent !== text) words.textContent = text;
-  }};
+  return {
+    box,
+    show(job) {
+      box.hidden = !isOpen(job);
+      const {progress} = job;
+      if (progress && progress.total > 0) {
+        bar.max = progress.total;
+        bar.value = progress.done;
+      } else bar.removeAttribute("value");
+      const text = job.cancel_requested
+        ? "It is being cancelled; it ends once its process is gone."
+        : progress
+          ? progressWords(progress, titles)
+          : job.state === "queued"
+            ? "It waits for its turn."
+            : "It starts.";
+      if (words.textContent !== text) words.textContent = text;
+    },
+  };
 }
 
 /** Cancel, asked once more in place. cancel() does it. */
 function cancelButtons(cancel) {
   const box = element("p", {class: "buttons cancel"});
   const ask = button("Cancel this job", () => {
-    box.replaceChildren(element("span", {class: "question"}, "Really cancel it? What it has measured so far is lost."), yes, no);
+    box.replaceChildren(
+      element("span", {class: "question"}, "Really cancel it? What it has measured so far is lost."),
+      yes,
+      no,
+    );
     no.focus();
   });
   const back = () => {
@@ -38,16 +51,20 @@ function cancelButtons(cancel) {
     ask.focus();
   };
   let busy = false; // not disabled, which would take the focus away
-  const yes = button("Yes, cancel it", async () => {
-    if (busy) return;
-    busy = true;
-    try {
-      await cancel();
-    } finally {
-      busy = false;
-      if (box.isConnected && !box.hidden) back();
-    }
-  }, {class: "danger"});
+  const yes = button(
+    "Yes, cancel it",
+    async () => {
+      if (busy) return;
+      busy = true;
+      try {
+        await cancel();
+      } finally {
+        busy = false;
+        if (box.isConnected && !box.hidden) back();
+      }
+    },
+    {class: "danger"},
+  );
   const no = button("Keep it running", back);
   box.append(ask);
   return box;
@@ -71,26 +88,68 @@ function facts(job, names, all) {
 /** What a run's counters or its outcome leave to do; nothing when all is well. */
 function shortcomings(run) {
   const made = [];
-  if (run.outcome === "refused") made.push(notice("bad", element("p", {}, "The run is refused: a result was wrong, so its figures are evidence and no roofline."), element("p", {}, sentence(reasonsInWords(run)))));
-  if (run.outcome === "partial") made.push(notice(null, element("p", {}, `The run is partial: ${reasonsInWords(run)}.`)));
+  if (run.outcome === "refused")
+    made.push(
+      notice(
+        "bad",
+        element("p", {}, "The run is refused: a result was wrong, so its figures are evidence and no roofline."),
+        element("p", {}, sentence(reasonsInWords(run))),
+      ),
+    );
+  if (run.outcome === "partial")
+    made.push(notice(null, element("p", {}, `The run is partial: ${reasonsInWords(run)}.`)));
   const trouble = countersTrouble(run.counters.status);
   if (trouble) {
-    made.push(notice(null, element("p", {}, element("strong", {}, "Times only, no byte counters: "), `${trouble.meaning} ${run.counters.reason === null ? "" : sentence(run.counters.reason)}`),
-      element("p", {}, element("strong", {}, "What the operator has to do: "), trouble.action), element("p", {class: "code"}, run.counters.status)));
+    made.push(
+      notice(
+        null,
+        element(
+          "p",
+          {},
+          element("strong", {}, "Times only, no byte counters: "),
+          `${trouble.meaning} ${run.counters.reason === null ? "" : sentence(run.counters.reason)}`,
+        ),
+        element("p", {}, element("strong", {}, "What the operator has to do: "), trouble.action),
+        element("p", {class: "code"}, run.counters.status),
+      ),
+    );
   }
   return made;
 }
 
 async function doneParts(job, titles, shell) {
-  const [run, said] = await Promise.all([getRun(job.run, {signal: shell.signal}), Object.keys(job.predictions).length > 0 ? get(`/api/v1/runs/${job.run}/predictions`, {signal: shell.signal}) : null]);
+  const [run, said] = await Promise.all([
+    getRun(job.run, {signal: shell.signal}),
+    Object.keys(job.predictions).length > 0 ? get(`/api/v1/runs/${job.run}/predictions`, {signal: shell.signal}) : null,
+  ]);
   const copy = ceiling(run, "dram_copy", "warm") ?? ceiling(run, "dram_copy", "cold");
   const cache = job.cache.includes("warm") ? "warm" : "cold";
   const fma = ceiling(run, "fp32_fma", "warm");
   const found = `Copy ${si(copy?.value, "B/s")}, FMA ${si(fma?.value, "FLOP/s")}, ridge ${ratio(run.ridge_flop_per_byte)} FLOP/B`;
-  return [notice("good", element("p", {}, "Done: ", runLink(shell, run)), element("p", {}, `${found}.`)), ...shortcomings(run),
-    element("p", {class: "buttons"}, element("a", {class: "button", href: shell.link("run", {run: run.id})}, "Show the roofline")),
-    disclosure(`Table of run ${run.id} as text, ${cache} cache`, `/api/v1/runs/${encodeURIComponent(run.id)}/table?state=${cache}`, "It has no rows.", shell.signal),
-    said ? element("section", {class: "predictions"}, element("h3", {}, "Predictions"), ...predictionScores(said, (kernel) => titles.get(kernel) ?? kernel), ...whyWrongTexts(said, (kernel) => titles.get(kernel) ?? kernel)) : null].filter(Boolean);
+  return [
+    notice("good", element("p", {}, "Done: ", runLink(shell, run)), element("p", {}, `${found}.`)),
+    ...shortcomings(run),
+    element(
+      "p",
+      {class: "buttons"},
+      element("a", {class: "button", href: shell.link("run", {run: run.id})}, "Show the roofline"),
+    ),
+    disclosure(
+      `Table of run ${run.id} as text, ${cache} cache`,
+      `/api/v1/runs/${encodeURIComponent(run.id)}/table?state=${cache}`,
+      "It has no rows.",
+      shell.signal,
+    ),
+    said
+      ? element(
+          "section",
+          {class: "predictions"},
+          element("h3", {}, "Predictions"),
+          ...predictionScores(said, (kernel) => titles.get(kernel) ?? kernel),
+          ...whyWrongTexts(said, (kernel) => titles.get(kernel) ?? kernel),
+        )
+      : null,
+  ].filter(Boolean);
 }
 
 function badParts(job, anew) {
@@ -98,8 +157,19 @@ function badParts(job, anew) {
   const title = {failed: "It failed.", interrupted: "It was interrupted.", cancelled: "It was cancelled."}[job.state];
   const operator = error.code?.startsWith("counters_") ? "What the operator has to do: " : "What to do: ";
   const kind = job.state === "cancelled" ? null : "bad";
-  return [notice(kind, element("p", {}, element("strong", {}, title), ` ${job.state === "cancelled" ? "" : errorSentence(error)}`), error.next_action ? element("p", {}, element("strong", {}, operator), sentence(error.next_action)) : null, error.code ? element("p", {class: "code"}, error.code) : null),
-    element("p", {class: "buttons"}, button("Fill the form with this job's values", () => anew(job)))];
+  return [
+    notice(
+      kind,
+      element("p", {}, element("strong", {}, title), ` ${job.state === "cancelled" ? "" : errorSentence(error)}`),
+      error.next_action ? element("p", {}, element("strong", {}, operator), sentence(error.next_action)) : null,
+      error.code ? element("p", {class: "code"}, error.code) : null,
+    ),
+    element(
+      "p",
+      {class: "buttons"},
+      button("Fill the form with this job's values", () => anew(job)),
+    ),
+  ];
 }
 
 /** A text of the API, read whenever it is opened. none: what to say where it is empty. */
@@ -109,12 +179,21 @@ function disclosure(title, path, none, signal) {
   const read = async () => {
     try {
       const text = await getText(path, {signal});
-      replaceIn(place, element("pre", {class: "command", tabindex: "0", role: "region", "aria-label": title}, text === "" ? none : text));
+      replaceIn(
+        place,
+        element(
+          "pre",
+          {class: "command", tabindex: "0", role: "region", "aria-label": title},
+          text === "" ? none : text,
+        ),
+      );
     } catch (error) {
       if (!signal.aborted) replaceIn(place, refused(error, read));
     }
   };
-  box.addEventListener("toggle", () => { if (box.open) read(); });
+  box.addEventListener("toggle", () => {
+    if (box.open) read();
+  });
   return box;
 }
 
@@ -142,11 +221,14 @@ function unreadPlace(title, again) {
       box.replaceChildren();
     },
     tell(error) {
-      if (!box.hasChildNodes()) box.replaceChildren(refused(error, () => {
-        box.replaceChildren();
-        title.focus();
-        again().catch(() => {}); // told again
-      }));
+      if (!box.hasChildNodes())
+        box.replaceChildren(
+          refused(error, () => {
+            box.replaceChildren();
+            title.focus();
+            again().catch(() => {}); // told again
+          }),
+        );
     },
   };
 }
@@ -210,7 +292,17 @@ export function follow(id, {names, titles, shell, anew, changed}) {
     }
   };
   const cancel = cancelButtons(stop);
-  const box = element("section", {class: "job", "aria-label": `Job ${id}`}, element("div", {class: "job-head"}, title, state), bar.box, cancel, trouble, unread.box, end.box, about,
-    disclosure("Transcript", `${path}/transcript`, "Nothing was logged so far.", shell.signal));
+  const box = element(
+    "section",
+    {class: "job", "aria-label": `Job ${id}`},
+    element("div", {class: "job-head"}, title, state),
+    bar.box,
+    cancel,
+    trouble,
+    unread.box,
+    end.box,
+    about,
+    disclosure("Transcript", `${path}/transcript`, "Nothing was logged so far.", shell.signal),
+  );
   return {id, box, title, tick, isOpen: () => job === null || isOpen(job)};
 }

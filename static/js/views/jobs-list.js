@@ -22,18 +22,31 @@ const newest = (a, b) => (BigInt(a) < BigInt(b) ? 1 : -1);
  */
 function sources(signal) {
   const known = new Map();
-  return {of: (id) => known.get(id) ?? null, async read(jobs) {
-    const asked = jobs.filter((job) => job.run !== null && !known.has(job.run));
-    if (asked.length === 0) return;
-    const days = asked.flatMap((job) => [job.created_at, job.ended_at]).map((text) => dayNumber(text.slice(0, 10)));
-    const query = {source: "any", outcome: "any", limit: ANSWER_MOST, since: dayText(Math.min(...days)), until: dayText(Math.max(...days) + 1)};
-    for (let answers = 0, cursor = null; answers < RUNS_MOST && (answers === 0 || cursor !== null) && asked.some((job) => !known.has(job.run)); answers++) {
-      const {items, next: after} = await get(address("/api/v1/runs", {...query, cursor}), {signal});
-      for (const {id, source, recorded_at} of items) known.set(id, {id, source, recorded_at});
-      cursor = after;
-    }
-    for (const job of asked) if (!known.has(job.run)) known.set(job.run, null); // asked once: without a word of it, it has no mark
-  }};
+  return {
+    of: (id) => known.get(id) ?? null,
+    async read(jobs) {
+      const asked = jobs.filter((job) => job.run !== null && !known.has(job.run));
+      if (asked.length === 0) return;
+      const days = asked.flatMap((job) => [job.created_at, job.ended_at]).map((text) => dayNumber(text.slice(0, 10)));
+      const query = {
+        source: "any",
+        outcome: "any",
+        limit: ANSWER_MOST,
+        since: dayText(Math.min(...days)),
+        until: dayText(Math.max(...days) + 1),
+      };
+      for (
+        let answers = 0, cursor = null;
+        answers < RUNS_MOST && (answers === 0 || cursor !== null) && asked.some((job) => !known.has(job.run));
+        answers++
+      ) {
+        const {items, next: after} = await get(address("/api/v1/runs", {...query, cursor}), {signal});
+        for (const {id, source, recorded_at} of items) known.set(id, {id, source, recorded_at});
+        cursor = after;
+      }
+      for (const job of asked) if (!known.has(job.run)) known.set(job.run, null); // asked once: without a word of it, it has no mark
+    },
+  };
 }
 
 /** The row of a job; show(job) puts the job as it is now into its cells. */
@@ -46,23 +59,72 @@ function rowOf(id, {names, all, shell, choose, runs}) {
   });
   // The roles are said in full: a row that is laid out as a card would lose them.
   const cell = (name) => element("td", {role: "cell", class: `words ${name}`});
-  const [state, device, asked, sender, sent, result] = ["job-state", "job-device", "measures", "job-sender", "job-sent", "job-run"].map(cell);
-  const row = element("tr", {role: "row", "data-job": id}, element("th", {role: "rowheader", scope: "row"}, link), state, result, asked, device, sender, sent);
+  const [state, device, asked, sender, sent, result] = [
+    "job-state",
+    "job-device",
+    "measures",
+    "job-sender",
+    "job-sent",
+    "job-run",
+  ].map(cell);
+  const row = element(
+    "tr",
+    {role: "row", "data-job": id},
+    element("th", {role: "rowheader", scope: "row"}, link),
+    state,
+    result,
+    asked,
+    device,
+    sender,
+    sent,
+  );
   let text = null;
-  return {row, show(job) {
-    const at = momentText(job.created_at);
-    sent.replaceChildren(element("time", {datetime: job.created_at, title: at}, element("span", {class: "on-screen"}, age(job.created_at)), element("span", {class: "on-paper"}, at)));
-    const run = job.run === null ? null : runs.of(job.run) ?? {id: job.run, source: "measured"};
-    const now = JSON.stringify([job, run]);
-    if (now === text) return;
-    text = now;
-    const {progress} = job;
-    state.replaceChildren(chip(stateWord(job), CHIPS[job.state]), ...(progress && progress.total > 0 ? [element("progress", {class: "mini", max: progress.total, value: progress.done, "aria-label": `Progress of job ${id}`})] : []));
-    device.replaceChildren(bdi(names.get(job.device) ?? job.device));
-    asked.replaceChildren(what(job, all), ...(!job.label ? [] : [bdi(job.label, {class: "label-of"})]), ...(job.note === null ? [] : [bdi(short(job.note), {class: "note"})]));
-    sender.textContent = who(job.principal);
-    result.replaceChildren(run !== null ? runLink(shell, run) : job.error !== null && job.state !== "cancelled" ? element("span", {class: "code"}, job.error.code) : NONE);
-  }};
+  return {
+    row,
+    show(job) {
+      const at = momentText(job.created_at);
+      sent.replaceChildren(
+        element(
+          "time",
+          {datetime: job.created_at, title: at},
+          element("span", {class: "on-screen"}, age(job.created_at)),
+          element("span", {class: "on-paper"}, at),
+        ),
+      );
+      const run = job.run === null ? null : (runs.of(job.run) ?? {id: job.run, source: "measured"});
+      const now = JSON.stringify([job, run]);
+      if (now === text) return;
+      text = now;
+      const {progress} = job;
+      state.replaceChildren(
+        chip(stateWord(job), CHIPS[job.state]),
+        ...(progress && progress.total > 0
+          ? [
+              element("progress", {
+                class: "mini",
+                max: progress.total,
+                value: progress.done,
+                "aria-label": `Progress of job ${id}`,
+              }),
+            ]
+          : []),
+      );
+      device.replaceChildren(bdi(names.get(job.device) ?? job.device));
+      asked.replaceChildren(
+        what(job, all),
+        ...(!job.label ? [] : [bdi(job.label, {class: "label-of"})]),
+        ...(job.note === null ? [] : [bdi(short(job.note), {class: "note"})]),
+      );
+      sender.textContent = who(job.principal);
+      result.replaceChildren(
+        run !== null
+          ? runLink(shell, run)
+          : job.error !== null && job.state !== "cancelled"
+            ? element("span", {class: "code"}, job.error.code)
+            : NONE,
+      );
+    },
+  };
 }
 
 /** The rows of the jobs that are listed, newest first, in their table; context as of jobList, with runs. */
@@ -70,7 +132,23 @@ function jobRows(context) {
   const rows = new Map(); // id -> {row, show, job}
   const body = element("tbody", {role: "rowgroup"});
   const heads = ["job", "state", "run or error", "measures", "GPU", "sent by", "sent"];
-  const table = scrolling("Jobs", element("table", {role: "table", "aria-label": "Jobs, newest first"}, element("thead", {role: "rowgroup"}, element("tr", {role: "row"}, ...heads.map((text) => element("th", {role: "columnheader", scope: "col", class: "words"}, text)))), body));
+  const table = scrolling(
+    "Jobs",
+    element(
+      "table",
+      {role: "table", "aria-label": "Jobs, newest first"},
+      element(
+        "thead",
+        {role: "rowgroup"},
+        element(
+          "tr",
+          {role: "row"},
+          ...heads.map((text) => element("th", {role: "columnheader", scope: "col", class: "words"}, text)),
+        ),
+      ),
+      body,
+    ),
+  );
   let chosen = null;
 
   const order = () => {
@@ -110,13 +188,17 @@ function jobRows(context) {
 /** The place of the button for older jobs, below the list. load as for pager. */
 function olderJobs(load) {
   const box = element("div", {});
-  return {box, hasButton: () => box.hasChildNodes(), offer(next) {
-    const after = pager(next, load);
-    const focused = box.contains(document.activeElement);
-    box.replaceChildren(...[after].filter(Boolean));
-    if (focused && after) after.querySelector("button").focus({preventScroll: true});
-    else if (focused) upToHeading(box);
-  }};
+  return {
+    box,
+    hasButton: () => box.hasChildNodes(),
+    offer(next) {
+      const after = pager(next, load);
+      const focused = box.contains(document.activeElement);
+      box.replaceChildren(...[after].filter(Boolean));
+      if (focused && after) after.querySelector("button").focus({preventScroll: true});
+      else if (focused) upToHeading(box);
+    },
+  };
 }
 
 /**
@@ -126,7 +208,10 @@ function olderJobs(load) {
 async function current(page, listed, state) {
   const live = listed.filter((job) => state !== "" || isOpen(job)).map(({id}) => BigInt(id));
   const down = live.reduce((least, id) => (id < least ? id : least), live[0] ?? null);
-  const limit = Math.min(ANSWER_MOST, Math.max(PAGE, listed.filter(({id}) => down !== null && BigInt(id) >= down).length));
+  const limit = Math.min(
+    ANSWER_MOST,
+    Math.max(PAGE, listed.filter(({id}) => down !== null && BigInt(id) >= down).length),
+  );
   const first = await page(null, limit);
   const all = {items: [...first.items], next: first.next, whole: true};
   for (let answers = 1; all.next !== null && down !== null && BigInt(all.items.at(-1).id) > down; answers++) {
@@ -146,7 +231,16 @@ export function jobList(state, context) {
   const {signal} = context.shell;
   const runs = sources(signal);
   const rows = jobRows({...context, runs});
-  const none = empty(state === "" ? "No job yet" : `No ${state} job`, element("p", {}, state === "" ? "Start a verification with the form; it shows up here." : "Choose another state to see other jobs."));
+  const none = empty(
+    state === "" ? "No job yet" : `No ${state} job`,
+    element(
+      "p",
+      {},
+      state === ""
+        ? "Start a verification with the form; it shows up here."
+        : "Choose another state to see other jobs.",
+    ),
+  );
   const page = (cursor, limit = PAGE) => get(address("/api/v1/jobs", {state, limit, cursor}), {signal});
   const show = (jobs) => {
     rows.put(jobs);

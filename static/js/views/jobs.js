@@ -19,7 +19,13 @@ const IDLE_TICKS = 5;
 /** Why nothing can be measured now, and what to do. */
 function standing(ready) {
   if (ready === null || ready.ready) return [];
-  return [notice("bad", element("p", {}, element("strong", {}, "A job sent now would not be measured.")), ...ready.reasons.map((reason) => element("p", {}, `${sentence(reason.message)} ${sentence(reason.next_action)}`)))];
+  return [
+    notice(
+      "bad",
+      element("p", {}, element("strong", {}, "A job sent now would not be measured.")),
+      ...ready.reasons.map((reason) => element("p", {}, `${sentence(reason.message)} ${sentence(reason.next_action)}`)),
+    ),
+  ];
 }
 
 /** What /readyz says; null where it says nothing: a form without it is as good, since the answer to the job says the same. */
@@ -33,22 +39,34 @@ async function readinessOf(signal) {
 }
 
 async function facts(signal) {
-  const [devices, kernels, ready] = await Promise.all([get("/api/v1/devices", {signal}), get("/api/v1/kernels", {signal}), readinessOf(signal)]);
-  return {devices: devices.items.filter((device) => device.source !== "imported"), kernels: kernels.items.filter((unit) => unit.kind === "kernel"), ready, names: new Map(devices.items.map((device) => [device.id, device.name]))};
+  const [devices, kernels, ready] = await Promise.all([
+    get("/api/v1/devices", {signal}),
+    get("/api/v1/kernels", {signal}),
+    readinessOf(signal),
+  ]);
+  return {
+    devices: devices.items.filter((device) => device.source !== "imported"),
+    kernels: kernels.items.filter((unit) => unit.kind === "kernel"),
+    ready,
+    names: new Map(devices.items.map((device) => [device.id, device.name])),
+  };
 }
 
 /** Keeps what is said of readiness true for as long as nothing can be measured. ready(): it can be now, and devices may have come. Gives {box, read()}. */
 function readinessNotice(known, signal, ready) {
   const box = element("div", {role: "status"}, ...standing(known.ready));
-  return {box, async read() {
-    if (known.ready === null || known.ready.ready) return;
-    const said = await readinessOf(signal);
-    if (said === null || JSON.stringify(said) === JSON.stringify(known.ready)) return;
-    if (said.ready) Object.assign(known, await facts(signal));
-    known.ready = said;
-    box.replaceChildren(...standing(said));
-    if (said.ready) ready();
-  }};
+  return {
+    box,
+    async read() {
+      if (known.ready === null || known.ready.ready) return;
+      const said = await readinessOf(signal);
+      if (said === null || JSON.stringify(said) === JSON.stringify(known.ready)) return;
+      if (said.ready) Object.assign(known, await facts(signal));
+      known.ready = said;
+      box.replaceChildren(...standing(said));
+      if (said.ready) ready();
+    },
+  };
 }
 
 /** The heading of the list: on paper, where the chooser is not, it alone says which jobs these are. */
@@ -58,11 +76,20 @@ const titleOf = (state) => (state === "" ? "All jobs" : `${state[0].toUpperCase(
 function formSide(known, shell, started) {
   const box = element("div", {class: "form-side"});
   const build = () => box.replaceChildren(jobForm({...known, shell, started}));
-  return {box, build, anew(job) {
-    fill(draftOf(job, known.kernels.map((unit) => unit.id)));
-    build();
-    box.querySelector("h2").focus();
-  }};
+  return {
+    box,
+    build,
+    anew(job) {
+      fill(
+        draftOf(
+          job,
+          known.kernels.map((unit) => unit.id),
+        ),
+      );
+      build();
+      box.querySelector("h2").focus();
+    },
+  };
 }
 
 /**
@@ -87,10 +114,21 @@ function followedSide(known, titles, shell, {chosen, anew, changed}) {
       if (error.status !== 404) throw error;
       if (followed !== mine) return;
       followed = null;
-      box.replaceChildren(element("h2", {}, `Job ${mine.id}`), refused(error, () => choose(mine.id)));
+      box.replaceChildren(
+        element("h2", {}, `Job ${mine.id}`),
+        refused(error, () => choose(mine.id)),
+      );
     }
   };
-  return {box, choose, id: () => followed?.id ?? null, isOpen: () => followed?.isOpen() ?? false, async read() { if (followed) await read(followed); }};
+  return {
+    box,
+    choose,
+    id: () => followed?.id ?? null,
+    isOpen: () => followed?.isOpen() ?? false,
+    async read() {
+      if (followed) await read(followed);
+    },
+  };
 }
 
 /** The list with its heading and the chooser of its state, wanted at first. context as of jobList; followed(): the id to mark, or null. Gives {box, relist(), read(), anyOpen(), mark(id)}. */
@@ -103,10 +141,13 @@ function listSide(wanted, context, followed) {
   const relist = region(shell, place, async () => {
     const made = jobList(state, context);
     await made.read();
-    return {nodes: [made.box], shown: () => {
-      list = made;
-      list.mark(followed());
-    }};
+    return {
+      nodes: [made.box],
+      shown: () => {
+        list = made;
+        list.mark(followed());
+      },
+    };
   });
   const filter = stateFilter(state, async (other) => {
     state = other;
@@ -114,8 +155,19 @@ function listSide(wanted, context, followed) {
     heading.textContent = titleOf(state);
     await relist();
   });
-  const box = element("section", {class: "list-side", "aria-labelledby": "jobs-title"}, element("div", {class: "list-head"}, heading, filter), place);
-  return {box, relist, read: async () => list?.read(), anyOpen: () => list?.anyOpen() ?? false, mark: (id) => list?.mark(id)};
+  const box = element(
+    "section",
+    {class: "list-side", "aria-labelledby": "jobs-title"},
+    element("div", {class: "list-head"}, heading, filter),
+    place,
+  );
+  return {
+    box,
+    relist,
+    read: async () => list?.read(),
+    anyOpen: () => list?.anyOpen() ?? false,
+    mark: (id) => list?.mark(id),
+  };
 }
 
 export async function show(root, params, shell) {
@@ -124,32 +176,52 @@ export async function show(root, params, shell) {
   const denied = element("div", {}); // a token that was taken back while the view stood
   let ticks = 0;
 
-  const again = () => { ticks = 0; }; // the list is read at the next tick: one of its jobs has changed
+  const again = () => {
+    ticks = 0;
+  }; // the list is read at the next tick: one of its jobs has changed
   const form = formSide(known, shell, (job) => {
     again();
     followed.choose(job.id);
   });
-  const followed = followedSide(known, titles, shell, {anew: form.anew, changed: again, chosen: (id) => {
-    shell.setParameter("job", id);
-    list.mark(id);
-  }});
-  const list = listSide(params.get("state"), {names: known.names, all: titles.size, shell, choose: followed.choose}, followed.id);
-  const readinessNow = readinessNotice(known, shell.signal, () => { if (!form.box.contains(document.activeElement)) form.build(); });
+  const followed = followedSide(known, titles, shell, {
+    anew: form.anew,
+    changed: again,
+    chosen: (id) => {
+      shell.setParameter("job", id);
+      list.mark(id);
+    },
+  });
+  const list = listSide(
+    params.get("state"),
+    {names: known.names, all: titles.size, shell, choose: followed.choose},
+    followed.id,
+  );
+  const readinessNow = readinessNotice(known, shell.signal, () => {
+    if (!form.box.contains(document.activeElement)) form.build();
+  });
   await list.relist();
   form.build();
   root.replaceChildren(
-    element("header", {class: "jobs-head"}, element("h1", {}, "Jobs"), element("a", {href: shell.link("import")}, "Import files of another measurement")),
+    element(
+      "header",
+      {class: "jobs-head"},
+      element("h1", {}, "Jobs"),
+      element("a", {href: shell.link("import")}, "Import files of another measurement"),
+    ),
     readinessNow.box,
     denied,
-    element("div", {class: "jobs"}, followed.box, form.box, list.box));
+    element("div", {class: "jobs"}, followed.box, form.box, list.box),
+  );
   if (params.get("job")) await followed.choose(params.get("job"), false);
   shell.every(TICK_MS, async () => {
     try {
       await followed.read();
-      if (ticks++ % (list.anyOpen() || followed.isOpen() ? OPEN_TICKS : IDLE_TICKS) === 0) await Promise.all([list.read(), readinessNow.read()]);
+      if (ticks++ % (list.anyOpen() || followed.isOpen() ? OPEN_TICKS : IDLE_TICKS) === 0)
+        await Promise.all([list.read(), readinessNow.read()]);
       replaceIn(denied);
     } catch (error) {
-      if (error.status === 401 && !root.querySelector("form.token")) denied.replaceChildren(refused(error, () => replaceIn(denied)));
+      if (error.status === 401 && !root.querySelector("form.token"))
+        denied.replaceChildren(refused(error, () => replaceIn(denied)));
       throw error;
     }
   });

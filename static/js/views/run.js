@@ -2,7 +2,17 @@
 import * as api from "../api.js";
 import {element} from "../dom.js";
 import {LEVELS, statesOf} from "../model.js";
-import {section, checks, ceilings, data, environment, origin, predictions, telemetry, transcript} from "../run/report.js";
+import {
+  section,
+  checks,
+  ceilings,
+  data,
+  environment,
+  origin,
+  predictions,
+  telemetry,
+  transcript,
+} from "../run/report.js";
 import {note} from "../run/note.js";
 import {withdrawal} from "../run/withdrawal.js";
 import {whyWrong} from "../run/why-wrong.js";
@@ -19,9 +29,14 @@ function wanted(params, run) {
   const all = statesOf(run);
   const number = (text) => (/^[1-9]\d{0,3}$/.test(text ?? "") ? Number(text) : null);
   return {
-    state: all.includes(params.get("state")) ? params.get("state") : all[0] ?? "warm",
+    state: all.includes(params.get("state")) ? params.get("state") : (all[0] ?? "warm"),
     level: LEVELS.some(({id}) => id === params.get("level")) ? params.get("level") : "dram",
-    hidden: new Set((params.get("hide") ?? "").split(",").map(number).filter((n) => n !== null && n <= run.kernels.length)),
+    hidden: new Set(
+      (params.get("hide") ?? "")
+        .split(",")
+        .map(number)
+        .filter((n) => n !== null && n <= run.kernels.length),
+    ),
     order: {by: params.get("sort"), down: params.get("dir") === "down"},
     chosen: run.kernels[(number(params.get("kernel")) ?? 0) - 1]?.kernel ?? null,
     over: params.get("over"),
@@ -67,7 +82,14 @@ function skeleton(run, parts) {
     withdrawn.notice,
     element("div", {id: "notices"}, ...outcome(run)),
     parts.summary,
-    element("section", {class: "roofline", "aria-labelledby": "chart-title"}, element("h2", {id: "chart-title", class: "visually-hidden"}, "Roofline"), parts.controls, parts.said, parts.chart),
+    element(
+      "section",
+      {class: "roofline", "aria-labelledby": "chart-title"},
+      element("h2", {id: "chart-title", class: "visually-hidden"}, "Roofline"),
+      parts.controls,
+      parts.said,
+      parts.chart,
+    ),
     section("table-section", "Table", parts.table, parts.tableNotes),
     note(run, parts.shell),
     parts.predictions,
@@ -126,17 +148,38 @@ export async function show(root, params, shell) {
     change({over: found.second ? other : null});
   };
   const over = overlay(run, view.over, lay, shell);
-  const controls = element("div", {class: "toolbar"},
+  const controls = element(
+    "div",
+    {class: "toolbar"},
     levels(view.level, (level) => change({level})),
     states(statesOf(run), view.state, (state) => change({state})),
     over.element,
-    takeaway({link: () => new URL(shell.link("run", {run: run.id, ...written(run, view)}), location.href).href, run, picture: panel.picture, name: panel.fileName}));
+    takeaway({
+      link: () => new URL(shell.link("run", {run: run.id, ...written(run, view)}), location.href).href,
+      run,
+      picture: panel.picture,
+      name: panel.fileName,
+    }),
+  );
   const predicted = element("div", {id: "predictions-place"});
   root.replaceChildren(...skeleton(run, {...panel.parts, controls, predictions: predicted, shell}));
   panel.draw();
   later(run, predicted, shell);
   let newest = null;
-  over.fill().then((runs) => { newest = runs.find(({device}) => device.id === run.device.id)?.id ?? null; }, () => {}); // without the list the choice offers none, and the rest of the view stands
-  watch(run, {latest: !params.has("run"), newest: () => newest, to: (other) => shell.link("run", {run: other.id, ...written(run, view), hide: null, kernel: null})}, shell);
+  over.fill().then(
+    (runs) => {
+      newest = runs.find(({device}) => device.id === run.device.id)?.id ?? null;
+    },
+    () => {},
+  ); // without the list the choice offers none, and the rest of the view stands
+  watch(
+    run,
+    {
+      latest: !params.has("run"),
+      newest: () => newest,
+      to: (other) => shell.link("run", {run: other.id, ...written(run, view), hide: null, kernel: null}),
+    },
+    shell,
+  );
   return {redraw: panel.redraw};
 }

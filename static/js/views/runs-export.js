@@ -5,7 +5,10 @@ import {si} from "../format.js";
 import {button, download, replaceIn} from "../parts.js";
 import {refused} from "../refused.js";
 
-const KINDS = [["csv", "CSV"], ["json", "JSON"]];
+const KINDS = [
+  ["csv", "CSV"],
+  ["json", "JSON"],
+];
 
 /** filter: the filters as the API has them. Gives {buttons, said}: said is where it is told how it went. */
 export function exports(shell, filter) {
@@ -32,5 +35,13 @@ export function exports(shell, filter) {
       running = false;
     }
   };
-  return {said, buttons: element("div", {class: "buttons exports", role: "group", "aria-label": "All runs that fit the filters, as a file"}, element("span", {class: "hint"}, "All runs that fit the filters:"), ...KINDS.map(([kind, text]) => button(text, () => take(kind))))};
+  return {
+    said,
+    buttons: element(
+      "div",
+      {class: "buttons exports", role: "group", "aria-label": "All runs that fit the filters, as a file"},
+      element("span", {class: "hint"}, "All runs that fit the filters:"),
+      ...KINDS.map(([kind, text]) => button(text, () => take(kind))),
+    ),
+  };
 }

@@ -8,13 +8,28 @@ const MOST = 30; // runs of a side; the API takes no more
 const TEST_MIN = 6; // runs of a side; rank_runs_min in the rules of a comparison
 const NAMES_MAX = 8; // more are counted
 
-const parse = (text) => [...new Set(text.replace(/^run:/, "").split(",").map((part) => part.replace(/^run:/, "")).filter((id) => /^\d{1,19}$/.test(id)))];
+const parse = (text) => [
+  ...new Set(
+    text
+      .replace(/^run:/, "")
+      .split(",")
+      .map((part) => part.replace(/^run:/, ""))
+      .filter((id) => /^\d{1,19}$/.test(id)),
+  ),
+];
 
 /** "run:1,run:2" as the API names a side. */
 export const sideOf = (ids) => ids.map((id) => `run:${id}`).join(",");
 
 /** "run 4", "runs 2, 5", and "12 runs" of many: a count is never read as the number of a run. */
-export const named = (ids) => (ids.length === 0 ? "none yet" : ids.length === 1 ? `run${NBSP}${ids[0]}` : ids.length > NAMES_MAX ? `${ids.length}${NBSP}runs` : `runs ${ids.join(", ")}`);
+export const named = (ids) =>
+  ids.length === 0
+    ? "none yet"
+    : ids.length === 1
+      ? `run${NBSP}${ids[0]}`
+      : ids.length > NAMES_MAX
+        ? `${ids.length}${NBSP}runs`
+        : `runs ${ids.join(", ")}`;
 
 export class Selection {
   constructor(shell, state) {
@@ -68,9 +83,11 @@ export class Selection {
   note() {
     const {base, head} = this.ids;
     const both = this.both.length > 0 ? `The address has ${named(this.both)} on both sides; kept as base. ` : "";
-    if (base.length === 0 || head.length === 0) return `${both}Mark at least one run as ${base.length === 0 ? "base" : "head"} too.`;
+    if (base.length === 0 || head.length === 0)
+      return `${both}Mark at least one run as ${base.length === 0 ? "base" : "head"} too.`;
     if (base.length > MOST || head.length > MOST) return `${both}A side has at most ${MOST} runs.`;
-    if (base.length < TEST_MIN || head.length < TEST_MIN) return `${both}With fewer than ${TEST_MIN} runs a side, the spread of the device's history is used, if it has enough runs.`;
+    if (base.length < TEST_MIN || head.length < TEST_MIN)
+      return `${both}With fewer than ${TEST_MIN} runs a side, the spread of the device's history is used, if it has enough runs.`;
     return both || null;
   }
 
@@ -80,10 +97,36 @@ export class Selection {
     const ready = base.length > 0 && head.length > 0 && base.length <= MOST && head.length <= MOST;
     const note = this.note();
     this.element.replaceChildren(
-      element("p", {role: "status"}, element("strong", {}, "Base: "), named(base), " · ", element("strong", {}, "Head: "), named(head), ". ", note ? element("span", {class: "hint"}, note) : ""),
-      element("div", {class: "buttons"},
-        ready ? element("a", {class: "button", href: this.shell.link("compare", {base: sideOf(base), head: sideOf(head)})}, "Compare") : "",
-        base.length === 1 && head.length === 1 ? element("a", {class: "button", href: this.shell.link("run", {run: head[0], over: base[0]})}, "Both on one chart") : "",
-        button("Clear marks", () => this.clear(), {class: "quiet"})));
+      element(
+        "p",
+        {role: "status"},
+        element("strong", {}, "Base: "),
+        named(base),
+        " · ",
+        element("strong", {}, "Head: "),
+        named(head),
+        ". ",
+        note ? element("span", {class: "hint"}, note) : "",
+      ),
+      element(
+        "div",
+        {class: "buttons"},
+        ready
+          ? element(
+              "a",
+              {class: "button", href: this.shell.link("compare", {base: sideOf(base), head: sideOf(head)})},
+              "Compare",
+            )
+          : "",
+        base.length === 1 && head.length === 1
+          ? element(
+              "a",
+              {class: "button", href: this.shell.link("run", {run: head[0], over: base[0]})},
+              "Both on one chart",
+            )
+          : "",
+        button("Clear marks", () => this.clear(), {class: "quiet"}),
+      ),
+    );
   }
 }

@@ -18,7 +18,13 @@ export const SHAPES = {
   better: {symbol: "diamond", fill: "var(--page)", stroke: "var(--good)", r: 7.5, words: "outside of its band, better"},
   outside: {symbol: "diamond", fill: "var(--page)", stroke: "var(--text)", r: 7.5, words: "outside of its band"},
   none: {symbol: "circle", fill: "var(--page)", stroke: "var(--ask)", r: 4, words: "no band yet"},
-  accepted: {symbol: "square", fill: "var(--second)", stroke: "var(--page)", r: 6, words: "accepted change: the baseline begins anew at its line"},
+  accepted: {
+    symbol: "square",
+    fill: "var(--second)",
+    stroke: "var(--page)",
+    r: 6,
+    words: "accepted change: the baseline begins anew at its line",
+  },
 };
 
 /** Which of the shapes a point has. */
@@ -33,20 +39,40 @@ function placed(points, of) {
     const nth = (seen.get(point.day) ?? 0) + 1;
     seen.set(point.day, nth);
     const x = new Date((dayNumber(point.day) + nth / (perDay.get(point.day) + 1)) * DAY_MS);
-    return {point, index, x, y: point.median, kind: kindOf(point), shape: shapeOf(point, of), low: point.band?.low ?? null, high: point.band?.high ?? null, middle: point.band?.median ?? null};
+    return {
+      point,
+      index,
+      x,
+      y: point.median,
+      kind: kindOf(point),
+      shape: shapeOf(point, of),
+      low: point.band?.low ?? null,
+      high: point.band?.high ?? null,
+      middle: point.band?.median ?? null,
+    };
   });
 }
 
 function domains(items) {
-  const values = items.flatMap(({point, low, high}) => [point.min, point.max, point.median, low, high]).filter((value) => value !== null);
+  const values = items
+    .flatMap(({point, low, high}) => [point.min, point.max, point.median, low, high])
+    .filter((value) => value !== null);
   const [least, most] = [Math.min(...values), Math.max(...values)];
   const pad = most > least ? 0.06 * (most - least) : Math.abs(most) * 0.01 || 1;
   const days = items.map(({point}) => dayNumber(point.day));
-  return {y: [least - pad, most + pad], x: [new Date(Math.min(...days) * DAY_MS), new Date((Math.max(...days) + 1) * DAY_MS)]};
+  return {
+    y: [least - pad, most + pad],
+    x: [new Date(Math.min(...days) * DAY_MS), new Date((Math.max(...days) + 1) * DAY_MS)],
+  };
 }
 
 /** Whether a day of other series lies between two points: then what they share is not drawn through it. */
-const isParted = (items, before, item) => items.slice(items.indexOf(before) + 1, items.indexOf(item)).some(({point}) => point.series !== item.point.series && point.day > before.point.day && point.day < item.point.day);
+const isParted = (items, before, item) =>
+  items
+    .slice(items.indexOf(before) + 1, items.indexOf(item))
+    .some(
+      ({point}) => point.series !== item.point.series && point.day > before.point.day && point.day < item.point.day,
+    );
 
 /** Where the band goes on without a break: it is that of one series, and a change that was accepted, a point without a band and days of other series end it. */
 function bandPieces(items) {
@@ -66,11 +92,37 @@ function bandPieces(items) {
 
 /** [{x, text, words}] where the driver becomes another, or the CUDA version or the series does; of very many only the first day of each. */
 export function versionRules(items) {
-  const flips = (of, text, words = text) => items.filter((item, i) => i > 0 && of(item) !== null && of(items[i - 1]) !== null && of(item) !== of(items[i - 1])).map((item) => ({x: new Date(dayNumber(item.point.day) * DAY_MS), text: text(of(item)), words: words(of(item)), of: of(item)}));
-  const firsts = (list, first) => list.filter((rule, i) => rule.of !== first && list.findIndex((other) => other.of === rule.of) === i);
-  const drivers = flips((item) => item.point.driver, (driver) => driver, (driver) => `driver ${driver}`);
-  const cudas = firsts(flips((item) => item.point.cuda, (cuda) => `CUDA ${cuda}`), items[0]?.point.cuda);
-  const works = firsts(flips((item) => item.point.series, (series) => `series ${series}`, (series) => `series ${series}, which is other work`), items[0]?.point.series);
+  const flips = (of, text, words = text) =>
+    items
+      .filter((item, i) => i > 0 && of(item) !== null && of(items[i - 1]) !== null && of(item) !== of(items[i - 1]))
+      .map((item) => ({
+        x: new Date(dayNumber(item.point.day) * DAY_MS),
+        text: text(of(item)),
+        words: words(of(item)),
+        of: of(item),
+      }));
+  const firsts = (list, first) =>
+    list.filter((rule, i) => rule.of !== first && list.findIndex((other) => other.of === rule.of) === i);
+  const drivers = flips(
+    (item) => item.point.driver,
+    (driver) => driver,
+    (driver) => `driver ${driver}`,
+  );
+  const cudas = firsts(
+    flips(
+      (item) => item.point.cuda,
+      (cuda) => `CUDA ${cuda}`,
+    ),
+    items[0]?.point.cuda,
+  );
+  const works = firsts(
+    flips(
+      (item) => item.point.series,
+      (series) => `series ${series}`,
+      (series) => `series ${series}, which is other work`,
+    ),
+    items[0]?.point.series,
+  );
   const all = [...(drivers.length > RULES_MOST ? firsts(drivers, items[0].point.driver) : drivers), ...cudas, ...works];
   return {rules: all.sort((a, b) => a.x - b.x), shortened: drivers.length > RULES_MOST};
 }
@@ -84,7 +136,13 @@ function dayTicks(items, most) {
   const ticks = [];
   for (let day = first; day <= last; day += step) ticks.push(new Date((day + 0.5) * DAY_MS));
   const month = (date) => date.getUTCMonth();
-  return {ticks, tickFormat: (date, i) => (i === 0 || month(date) !== month(ticks[i - 1]) ? `${date.getUTCDate()}\n${MONTHS[month(date)]}` : String(date.getUTCDate()))};
+  return {
+    ticks,
+    tickFormat: (date, i) =>
+      i === 0 || month(date) !== month(ticks[i - 1])
+        ? `${date.getUTCDate()}\n${MONTHS[month(date)]}`
+        : String(date.getUTCDate()),
+  };
 }
 
 function ruleLabels(svg, rules, px, width) {
@@ -111,23 +169,80 @@ function base(items, of, size) {
   const lone = pieces.filter((piece) => piece.length === 1).map(([item]) => item);
   const svg = plot({
     ...size,
-    marginTop: MARGIN.top, marginRight: MARGIN.right, marginBottom: MARGIN.bottom, marginLeft: MARGIN.left,
+    marginTop: MARGIN.top,
+    marginRight: MARGIN.right,
+    marginBottom: MARGIN.bottom,
+    marginLeft: MARGIN.left,
     className: "roofline-plot",
     x: {type: "utc", domain: domain.x, inset: EDGE},
     y: {domain: domain.y.map((value) => value / scale)},
     marks: [
       gridY({stroke: "var(--grid)", strokeOpacity: 1, ticks: 6}),
-      ...pieces.filter((piece) => piece.length > 1).flatMap((piece) => [
-        areaY(piece, {x: "x", y1: (d) => d.low / scale, y2: (d) => d.high / scale, fill: "var(--band)"}),
-        line(piece, {x: "x", y: (d) => d.middle / scale, stroke: "var(--join)", strokeWidth: 1.2, strokeDasharray: "2 3"})]),
-      link(lone, {x1: "x", x2: "x", y1: (d) => d.low / scale, y2: (d) => d.high / scale, stroke: "var(--band)", strokeWidth: 9}),
+      ...pieces
+        .filter((piece) => piece.length > 1)
+        .flatMap((piece) => [
+          areaY(piece, {x: "x", y1: (d) => d.low / scale, y2: (d) => d.high / scale, fill: "var(--band)"}),
+          line(piece, {
+            x: "x",
+            y: (d) => d.middle / scale,
+            stroke: "var(--join)",
+            strokeWidth: 1.2,
+            strokeDasharray: "2 3",
+          }),
+        ]),
+      link(lone, {
+        x1: "x",
+        x2: "x",
+        y1: (d) => d.low / scale,
+        y2: (d) => d.high / scale,
+        stroke: "var(--band)",
+        strokeWidth: 9,
+      }),
       ruleX(rules, {x: "x", stroke: "var(--muted)", strokeDasharray: "4 3"}),
-      ruleX(items.filter((item) => item.kind === "accepted"), {x: "x", stroke: "var(--second)", strokeWidth: 1.5}),
-      link(drawn.filter((item) => item.point.min !== item.point.max), {x1: "x", x2: "x", y1: (d) => d.point.min / scale, y2: (d) => d.point.max / scale, stroke: "var(--join)", strokeWidth: 1}),
+      ruleX(
+        items.filter((item) => item.kind === "accepted"),
+        {x: "x", stroke: "var(--second)", strokeWidth: 1.5},
+      ),
+      link(
+        drawn.filter((item) => item.point.min !== item.point.max),
+        {
+          x1: "x",
+          x2: "x",
+          y1: (d) => d.point.min / scale,
+          y2: (d) => d.point.max / scale,
+          stroke: "var(--join)",
+          strokeWidth: 1,
+        },
+      ),
       ...Object.entries(SHAPES).map(([kind, {symbol, fill, stroke, r}]) =>
-        dot(drawn.filter((item) => item.shape === kind), {x: "x", y: (d) => d.y / scale, symbol, fill, stroke, strokeWidth: kind === "inside" ? 0.8 : 2, r: kind === "accepted" ? r : r * dense})),
-      axisX({...dayTicks(items, Math.max(3, Math.floor((size.width - MARGIN.left) / 100))), label: "day (UTC) →", labelAnchor: "right", labelOffset: MARGIN.bottom - 10, fontSize: 12, color: "var(--muted)"}),
-      axisY({ticks: 6, label: `↑ ${of.name}${unit ? `, ${unit}` : ""}`, labelOffset: MARGIN.left - 8, fontSize: 12, color: "var(--muted)"}),
+        dot(
+          drawn.filter((item) => item.shape === kind),
+          {
+            x: "x",
+            y: (d) => d.y / scale,
+            symbol,
+            fill,
+            stroke,
+            strokeWidth: kind === "inside" ? 0.8 : 2,
+            r: kind === "accepted" ? r : r * dense,
+          },
+        ),
+      ),
+      axisX({
+        ...dayTicks(items, Math.max(3, Math.floor((size.width - MARGIN.left) / 100))),
+        label: "day (UTC) →",
+        labelAnchor: "right",
+        labelOffset: MARGIN.bottom - 10,
+        fontSize: 12,
+        color: "var(--muted)",
+      }),
+      axisY({
+        ticks: 6,
+        label: `↑ ${of.name}${unit ? `, ${unit}` : ""}`,
+        labelOffset: MARGIN.left - 8,
+        fontSize: 12,
+        color: "var(--muted)",
+      }),
     ],
   });
   // Plot's few rules stand in page.css: the Content-Security-Policy would refuse its style element.
@@ -146,8 +261,17 @@ function sentence({point}, of) {
 function interact(svg, drawn, px, py, of, choose) {
   const layer = svg.appendChild(svgElement("g", {class: "points"}));
   const groups = drawn.map((item, i) => {
-    const group = svgElement("g", {class: "point", role: "img", tabindex: i === drawn.length - 1 ? "0" : "-1", "aria-label": sentence(item, of), "data-point": String(item.index)},
-      svgElement("circle", {class: "ring", cx: px(item.x).toFixed(2), cy: py(item.y).toFixed(2), r: "14"}));
+    const group = svgElement(
+      "g",
+      {
+        class: "point",
+        role: "img",
+        tabindex: i === drawn.length - 1 ? "0" : "-1",
+        "aria-label": sentence(item, of),
+        "data-point": String(item.index),
+      },
+      svgElement("circle", {class: "ring", cx: px(item.x).toFixed(2), cy: py(item.y).toFixed(2), r: "14"}),
+    );
     layer.append(group);
     return group;
   });
@@ -168,7 +292,9 @@ function interact(svg, drawn, px, py, of, choose) {
   layer.addEventListener("keydown", (event) => {
     if (event.altKey || event.ctrlKey || event.metaKey) return; // the browser's own, as back is
     const i = groups.indexOf(document.activeElement);
-    const to = {ArrowRight: i + 1, ArrowUp: i + 1, ArrowLeft: i - 1, ArrowDown: i - 1, Home: 0, End: groups.length - 1}[event.key];
+    const to = {ArrowRight: i + 1, ArrowUp: i + 1, ArrowLeft: i - 1, ArrowDown: i - 1, Home: 0, End: groups.length - 1}[
+      event.key
+    ];
     if (i < 0 || to === undefined) return;
     event.preventDefault();
     if (groups[to]) pick(to, true);
@@ -184,7 +310,12 @@ function interact(svg, drawn, px, py, of, choose) {
   };
   svg.addEventListener("pointermove", point);
   svg.addEventListener("pointerdown", point);
-  return {chooseIndex: (index, focus = false) => { const i = drawn.findIndex((item) => item.index === index); if (i >= 0) pick(i, focus); }};
+  return {
+    chooseIndex: (index, focus = false) => {
+      const i = drawn.findIndex((item) => item.index === index);
+      if (i >= 0) pick(i, focus);
+    },
+  };
 }
 
 /** {svg, chooseIndex, rules, shortened}; null where no point has a value. of: quantity() of the metric. */
@@ -194,7 +325,10 @@ export function trendChart(points, of, width, choose) {
   const size = {width, height: Math.max(280, Math.min(440, Math.round(width * 0.45)))};
   const {svg, px, py, drawn, rules, shortened} = base(items, of, size);
   svg.setAttribute("role", "group");
-  svg.setAttribute("aria-label", `${of.name} over days, ${drawn.length} ${drawn.length === 1 ? "point" : "points"}; arrow keys go from point to point`);
+  svg.setAttribute(
+    "aria-label",
+    `${of.name} over days, ${drawn.length} ${drawn.length === 1 ? "point" : "points"}; arrow keys go from point to point`,
+  );
   for (const part of svg.children) if (!part.classList.contains("points")) part.setAttribute("aria-hidden", "true");
   return {svg, rules, shortened, ...interact(svg, drawn, px, py, of, choose)};
 }

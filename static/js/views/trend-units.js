@@ -9,7 +9,9 @@ const LABEL = 60; // characters of a name in the chooser and the document's titl
 /** A long name by its beginning and its end: templates and overloads often differ in their last arguments alone. */
 export function shortened(title) {
   const characters = [...title];
-  return characters.length <= LABEL ? title : `${characters.slice(0, LABEL - 21).join("")} … ${characters.slice(-18).join("")}`;
+  return characters.length <= LABEL
+    ? title
+    : `${characters.slice(0, LABEL - 21).join("")} … ${characters.slice(-18).join("")}`;
 }
 
 /** [{id, title, label, kind, suite, sizes, states}] of the rows in the device's newest imports that known does not have, as they came. */
@@ -20,7 +22,15 @@ async function importedUnits(device, known, signal) {
   for (const run of runs)
     for (const row of run.kernels)
       if (!found.has(row.kernel) && !known.some((unit) => unit.id === row.kernel))
-        found.set(row.kernel, {id: row.kernel, title: row.title, label: shortened(row.title), kind: "kernel", suite: run.suite, sizes: run.sizes, states: STATES.filter((state) => row[state])});
+        found.set(row.kernel, {
+          id: row.kernel,
+          title: row.title,
+          label: shortened(row.title),
+          kind: "kernel",
+          suite: run.suite,
+          sizes: run.sizes,
+          states: STATES.filter((state) => row[state]),
+        });
   return [...found.values()];
 }
 

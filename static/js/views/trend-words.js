@@ -13,7 +13,10 @@ export const METRICS = {
 };
 
 /** The metrics that the API knows for a kernel or ceiling of its catalogue. */
-export const metricsOf = (unit) => (unit.kind === "kernel" ? ["time_s", "dram_bytes", "dram_per_ask", "percent_of_ceiling"] : ["value", "dram_bytes", "dram_per_ask"]);
+export const metricsOf = (unit) =>
+  unit.kind === "kernel"
+    ? ["time_s", "dram_bytes", "dram_per_ask", "percent_of_ceiling"]
+    : ["value", "dram_bytes", "dram_per_ask"];
 
 /** {name, unit, prefixed, better} of a metric of a unit: what a ceiling's value counts depends on the ceiling. */
 export function quantity(metric, kind) {
@@ -49,7 +52,9 @@ export function range(low, high, of) {
   if (low === null || high === null) return NONE;
   const unit = unitFor(high, of);
   const [from, to] = [exact(low, of), exact(high, of)];
-  return unit.text !== "" && unit.text === unitFor(low, of).text ? `${from.slice(0, -unit.text.length - 1)} to ${to}` : `${from} to ${to}`;
+  return unit.text !== "" && unit.text === unitFor(low, of).text
+    ? `${from.slice(0, -unit.text.length - 1)} to ${to}`
+    : `${from} to ${to}`;
 }
 
 /** A change of a value against what it was, in percent with its sign. */
@@ -66,7 +71,7 @@ export function kindOf(point) {
 /** Whether a point outside of its band is "better" or "worse" than it; null for one that is not outside, and where neither direction is the better one. */
 export function direction(point, of) {
   if (kindOf(point) !== "outside" || !of.better) return null;
-  return (of.better === "lower") === (point.median < point.band.low) ? "better" : "worse";
+  return (of.better === "lower") === point.median < point.band.low ? "better" : "worse";
 }
 
 /** What a point says of itself, in a sentence. */
@@ -81,7 +86,8 @@ export function verdict(point, of) {
 }
 
 /** Whether a trend has points that are not held against one another, or times that are a profiler's. */
-export const isOfSeries = (trend) => trend.series.length > 1 || trend.series.some((series) => series.times === "profiler");
+export const isOfSeries = (trend) =>
+  trend.series.length > 1 || trend.series.some((series) => series.times === "profiler");
 
 /** What tells the work of a series from that of others. */
 export const workKey = (trend, point) => {
