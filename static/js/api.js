@@ -202,9 +202,9 @@ export function upload(path, form, told, {signal} = {}) {
       } catch {
         // told below, by the status
       }
-      if (request.status >= 200 && request.status < 300 && body !== null)
+      if (request.status >= 200 && request.status < 300 && body !== null) {
         resolve({status: request.status, body, withdrawn: request.getResponseHeader("Run-Withdrawn") === "true"});
-      else
+      } else {
         reject(
           new ApiError(
             body?.error ?? wordless(request.status),
@@ -212,6 +212,7 @@ export function upload(path, form, told, {signal} = {}) {
             request.getResponseHeader("Retry-After"),
           ),
         );
+      }
     });
     signal?.addEventListener("abort", () => request.abort());
     request.send(form);

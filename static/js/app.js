@@ -18,8 +18,9 @@ const parameters = () => new URLSearchParams(location.hash.slice(1));
 /** The address of a view in a state; members that are null, undefined or empty are left out. */
 function link(view, state = {}) {
   const all = new URLSearchParams(view === FIRST.name ? {} : {view});
-  for (const [name, value] of Object.entries(state))
+  for (const [name, value] of Object.entries(state)) {
     if (value !== null && value !== undefined && value !== "") all.set(name, value);
+  }
   return `#${all}`;
 }
 
@@ -92,8 +93,9 @@ function fail(entry, error) {
 /** What went wrong, as the API would say it: a defect of the page itself is told too, not swallowed. */
 function asApiError(error) {
   if (error instanceof ApiError) return error;
-  if (error instanceof TypeError && /import|module/i.test(error.message))
+  if (error instanceof TypeError && /import|module/i.test(error.message)) {
     return new ApiError({code: "unreachable", message: "The daemon does not answer.", next_action: RELOAD}, 0);
+  }
   console.error(error);
   return new ApiError({code: "page", message: `The page failed: ${error.message}`, next_action: RELOAD}, 0);
 }
@@ -213,11 +215,12 @@ function shellOf(controller) {
 /** Says "loading" for as long as the view has put nothing onto the page; its name is the heading, for who goes by headings. */
 function loading(root, entry) {
   const words = setTimeout(() => {
-    if (!root.hasChildNodes())
+    if (!root.hasChildNodes()) {
       byId("message").replaceChildren(
         element("h1", {class: "visually-hidden"}, entry.nav),
         element("p", {class: "loading"}, `Loading ${entry.what} …`),
       );
+    }
   }, 0);
   const watch = new MutationObserver(() => {
     byId("message").replaceChildren();
@@ -263,8 +266,9 @@ async function route({moved = false} = {}) {
     const path = `./views/${entry.name}.js`; // apart, so that the bundler leaves it to the browser
     const module = await import(path);
     if (!controller.signal.aborted) await wear(module.css ?? null);
-    if (!controller.signal.aborted)
+    if (!controller.signal.aborted) {
       mine.redraw = (await module.show(root, params, shellOf(controller)))?.redraw ?? null;
+    }
   } catch (error) {
     failed = error;
   }

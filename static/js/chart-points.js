@@ -31,13 +31,14 @@ export function pointGroups(svg, items, level) {
       "data-kernel": p.kernel,
     });
     if (p.where === "edge") {
-      if (asked)
+      if (asked) {
         group.append(
           svgElement("path", {
             class: "edge-line",
             d: `M${(asked.x + 6).toFixed(1)},${asked.y.toFixed(1)}H${(main.x - 6).toFixed(1)}`,
           }),
         );
+      }
       group.append(
         svgElement("path", {
           class: "edge-mark",
@@ -48,8 +49,9 @@ export function pointGroups(svg, items, level) {
     group.append(
       svgElement("circle", {class: "ring", cx: main.x.toFixed(2), cy: main.y.toFixed(2), r: p.index > 0 ? "13" : "10"}),
     );
-    if (asked && asked !== main)
+    if (asked && asked !== main) {
       group.append(svgElement("circle", {class: "ring", cx: asked.x.toFixed(2), cy: asked.y.toFixed(2), r: "8"}));
+    }
     group.append(
       svgElement(
         "text",
@@ -92,7 +94,7 @@ export function listen(svg, items, choose) {
   // A further tap on points that lie over one another goes to the next of them.
   svg.addEventListener("click", (event) => {
     const found = at(event);
-    if (found.length > 0)
+    if (found.length > 0) {
       pick(
         found[
           event.pointerType !== "mouse" || event.detail > 1
@@ -100,6 +102,7 @@ export function listen(svg, items, choose) {
             : Math.max(0, found.indexOf(current))
         ],
       );
+    }
   });
   items.forEach((item, i) => {
     item.group.addEventListener("focus", () => {

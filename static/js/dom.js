@@ -13,8 +13,9 @@ export function element(name, attributes = {}, ...children) {
 
 export function svgElement(name, attributes = {}, ...children) {
   const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes))
+  for (const [key, value] of Object.entries(attributes)) {
     if (value !== null && value !== undefined) made.setAttribute(key, value);
+  }
   made.append(...children);
   return made;
 }

@@ -192,7 +192,8 @@ export const clockReason = (name) => REASONS[name] ?? String(name);
 /** The mark of a run that was not measured here and now, or null. */
 export function sourceMark(run) {
   if (run.source === "measured") return null;
-  if (run.source === "replayed")
+  if (run.source === "replayed") {
     return `Replayed, recorded on ${run.recorded_at ? utc(run.recorded_at) : "a day that is not known"}`;
+  }
   return run.source === "imported" ? "Imported from uploaded files, not measured by this service" : String(run.source);
 }

@@ -30,8 +30,9 @@ export function placeLabels(anchors, obstacles, frame) {
         if (
           radius < LEADER &&
           anchors.some((other, i) => i !== index && Math.hypot(other.x - centre.x, other.y - centre.y) < radius + 4)
-        )
+        ) {
           continue;
+        }
         if (taken.some((other) => overlaps(box, other, 2))) continue;
         best = centre;
         taken.push(box);

@@ -116,15 +116,18 @@ export function place(run, state, level = "dram") {
       why: null,
     };
     if (!made.of) return {...made, why: `not measured ${state}`};
-    if (isWrong(run, row.kernel))
+    if (isWrong(run, row.kernel)) {
       return {...made, why: "its result is wrong, so its figures are evidence and no point"};
-    if (row.flop === null && !row.flags.includes("flop_from_counters"))
+    }
+    if (row.flop === null && !row.flags.includes("flop_from_counters")) {
       return {...made, why: row.why?.flop ?? "its flop are not known"};
-    if (row.flop === 0 || made.of.flop_per_s === 0)
+    }
+    if (row.flop === 0 || made.of.flop_per_s === 0) {
       return {
         ...made,
         why: `no floating-point work, so no intensity${made.of.percent_of_roof === null ? "" : "; the percentage is of the roof for bytes"}`,
       };
+    }
     const {intensity, flop_per_s: rate} = made.of;
     if (!isPositive(rate)) return {...made, why: made.of.why?.flop_per_s ?? "its rate is not known"};
     made.rate = rate;

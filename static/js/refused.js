@@ -10,8 +10,9 @@ const DAY = /(\d{4}-\d{2}-\d{2}|YYYY-MM-DD)/; // no line breaks within one
 export function refused(error, again) {
   const box = problem(error);
   const token = error.status === 401 ? "a token" : "a token that has the right";
-  if (error.status === 401 || error.status === 403)
+  if (error.status === 401 || error.status === 403) {
     box.append(element("p", {}, `Enter ${token} to go on; it is kept until this tab is closed.`), tokenForm(again));
+  }
   return box;
 }
 
@@ -19,9 +20,10 @@ export function refused(error, again) {
 export function unsent(error, again, lost = null) {
   const box = problem(error);
   if (error.status === 0 && lost !== null) box.append(element("p", {}, lost));
-  if (Number.isInteger(error.retryAfter))
+  if (Number.isInteger(error.retryAfter)) {
     box.append(element("p", {}, `The daemon asks to wait ${withUnit(error.retryAfter, "s")}.`));
-  if (error.status === 401 || error.status === 403)
+  }
+  if (error.status === 401 || error.status === 403) {
     box.append(
       element(
         "p",
@@ -30,6 +32,7 @@ export function unsent(error, again, lost = null) {
       ),
       tokenForm(again),
     );
+  }
   return box;
 }
 

@@ -196,8 +196,9 @@ function reasons(run, state) {
   const byReason = new Map(); // why -> names of columns -> numbers of rows
   for (const [i, row] of run.kernels.entries()) {
     const missing = new Map();
-    for (const {column, why} of cells(row, state))
+    for (const {column, why} of cells(row, state)) {
       if (why !== null) missing.set(why, [...(missing.get(why) ?? []), column.name]);
+    }
     for (const [why, names] of missing) {
       const of = byReason.get(why) ?? byReason.set(why, new Map()).get(why);
       const columns = names.join(", ");
@@ -221,10 +222,13 @@ export function notes(run, state) {
   items.push(...reasons(run, state));
   for (const name of run.flags) items.push(`The run: ${flag(name)}.`);
   const rows = new Map();
-  for (const [i, row] of run.kernels.entries())
-    for (const name of new Set([...row.flags, ...(row[state]?.flags ?? [])]))
+  for (const [i, row] of run.kernels.entries()) {
+    for (const name of new Set([...row.flags, ...(row[state]?.flags ?? [])])) {
       rows.set(name, [...(rows.get(name) ?? []), i + 1]);
-  for (const [name, numbers] of rows)
+    }
+  }
+  for (const [name, numbers] of rows) {
     items.push(sentence(`${rowsInWords(numbers, run.kernels.length)}: ${flag(name)}`));
+  }
   return items.length > 0 ? element("ul", {}, ...items.map((text) => element("li", {dir: "auto"}, text))) : null;
 }

@@ -11,14 +11,18 @@ import {test, until} from "./suite.mjs";
 function isExcepted(promise) {
   const [method, path, status] = promise.split(" ");
   if (status === "500") return "a fault of the disk or of the daemon: the store's own tests make them";
-  if (status === "503" && !(path === "/readyz" || (method === "POST" && path === "/api/v1/jobs")))
+  if (status === "503" && !(path === "/readyz" || (method === "POST" && path === "/api/v1/jobs"))) {
     return "the store is full, locked or read-only: its own tests make it so";
-  if (promise === "GET /api/v1/compare 413")
+  }
+  if (promise === "GET /api/v1/compare 413") {
     return "takes runs of more than 2048 rows together: tests/api/test_http_compare.py imports them";
-  if (promise === "POST /api/v1/imports 409")
+  }
+  if (promise === "POST /api/v1/imports 409") {
     return "other labels of the same files: tests/api/test_http_labels.py sends them";
-  if (promise === "POST /api/v1/imports 429")
+  }
+  if (promise === "POST /api/v1/imports 429") {
     return "takes many slow uploads at once: tests/api/test_http_fair.py makes them";
+  }
   return null;
 }
 
@@ -102,31 +106,36 @@ async function reads(daemon, document, ids) {
       "label=v2%2C%20%C3%A9",
       "withdrawn=any",
     ];
-    for (const filter of filters)
+    for (const filter of filters) {
       assert.equal((await get("/api/v1/runs", {path: `/api/v1/runs?${filter}`})).status, 200, filter);
+    }
     const first = await get("/api/v1/runs", {path: "/api/v1/runs?limit=1"});
     assert.equal(first.json.items.length, 1);
     const next = await get("/api/v1/runs", {path: `/api/v1/runs?limit=1&cursor=${first.json.next}`});
     assert.notEqual(next.json.items[0].id, first.json.items[0].id);
-    for (const state of ["queued", "running", "done", "failed", "cancelled", "interrupted"])
+    for (const state of ["queued", "running", "done", "failed", "cancelled", "interrupted"]) {
       await get("/api/v1/jobs", {path: `/api/v1/jobs?state=${state}`});
+    }
   });
   await test("every run is as described, whole, as table, CSV and samples", async () => {
     const {json} = await get("/api/v1/runs", {path: "/api/v1/runs?limit=200&outcome=any"});
     assert.equal(json.items.length, BODIES.length);
-    for (const {id} of json.items)
+    for (const {id} of json.items) {
       for (const path of [
         "/api/v1/runs/{id}",
         "/api/v1/runs/{id}.csv",
         "/api/v1/runs/{id}/table",
         "/api/v1/runs/{id}/samples",
-      ])
+      ]) {
         assert.equal((await get(path, {path: path.replace("{id}", id)})).status, 200);
-    for (const state of ["warm", "cold"])
+      }
+    }
+    for (const state of ["warm", "cold"]) {
       assert.equal(
         (await get("/api/v1/runs/{id}/table", {path: `${real("/api/v1/runs/{id}/table")}?state=${state}`})).status,
         200,
       );
+    }
   });
   await each("a known ETag answers 304", async (path) => {
     if (!document.json.paths[path].get.responses["304"]) return;
@@ -151,8 +160,9 @@ async function errors(daemon, document, ids) {
     if (document.json.paths[path].get.responses["401"]) assert.equal(answer.status, 401, path);
   });
   await each("what is not there is 404", async (path) => {
-    if (path.includes("{id}"))
+    if (path.includes("{id}")) {
       assert.equal((await get(path, {path: path.replace("{id}", "999999")})).status, 404, path);
+    }
   });
   await each("another method is 405 with Allow", async (path) => {
     const other = document.json.paths[path].put ? "POST" : "PUT";
@@ -163,10 +173,12 @@ async function errors(daemon, document, ids) {
     document.check("GET", path, answer);
     if (path === "/api/v1/jobs") document.check("POST", path, answer);
     if (path === "/api/v1/jobs/{id}") document.check("DELETE", path, answer);
-    if (path === "/api/v1/runs/{id}/note" || path === "/api/v1/runs/{id}/predictions")
+    if (path === "/api/v1/runs/{id}/note" || path === "/api/v1/runs/{id}/predictions") {
       document.check("PUT", path, answer);
-    if (path === "/api/v1/runs/{id}/withdraw")
+    }
+    if (path === "/api/v1/runs/{id}/withdraw") {
       for (const method of ["POST", "DELETE"]) document.check(method, path, answer);
+    }
   });
   await each("HEAD has GET's head and no body", async (path) => {
     const answer = await daemon.ask("HEAD", real(path));
@@ -183,8 +195,9 @@ async function history(daemon, document, ids) {
       "source=any&label=v2%2C%20%C3%A9",
       "since=2026-01-01&until=2026-02-01",
       "device=none",
-    ])
+    ]) {
       assert.equal((await get("/api/v1/history", {path: `/api/v1/history?${query}`})).status, 200, query);
+    }
     for (const query of [
       "state=cold",
       "metric=dram_bytes",
@@ -194,13 +207,14 @@ async function history(daemon, document, ids) {
       "driver=1&cuda=2",
       "label=v2%2C%20%C3%A9",
       "method_version=1",
-    ])
+    ]) {
       assert.equal(
         (await get("/api/v1/trend", {path: `/api/v1/trend?device=${ids.device}&kernel=vector_add&source=any&${query}`}))
           .status,
         200,
         query,
       );
+    }
     assert.equal(
       (await get("/api/v1/trend", {path: `/api/v1/trend?device=${ids.device}&kernel=fp32_fma&source=any`})).json.metric,
       "value",
@@ -211,8 +225,9 @@ async function history(daemon, document, ids) {
       `base=run:${ids.run}&head=driver:580.159.04&source=any`,
       `base=run:${ids.run}&head=run:${ids.timed}`,
       `base=label:v2%5C%2C%20%C3%A9&head=run:${ids.run}&source=any`,
-    ])
+    ]) {
       assert.equal((await get("/api/v1/compare", {path: `/api/v1/compare?${query}`})).status, 200, query);
+    }
     assert.equal(
       (await get("/api/v1/compare", {path: `/api/v1/compare?base=run:999999&head=run:${ids.run}`})).status,
       404,
@@ -416,8 +431,9 @@ async function posts(daemon, document) {
         `the document allows ${JSON.stringify(body).slice(0, 100)}, the daemon says ${answer.text}`,
       );
     }
-    for (const body of ["", "{", '{"suite":"verify","suite":"verify"}', '{"suite":"verify","counters":NaN}'])
+    for (const body of ["", "{", '{"suite":"verify","suite":"verify"}', '{"suite":"verify","counters":NaN}']) {
       assert.equal((await post(body)).status, 400, body);
+    }
     for (const body of BODIES) assert.ok(request(body), JSON.stringify(body));
   });
   await test("a long body is 413, another type 415, a foreign Origin and a wrong Host 403, an unknown token 401", async () => {
@@ -473,11 +489,12 @@ async function imports(document) {
     ["cuda", "12.6"],
     ["date", "2026-09-01"],
   ];
-  const csv =
-    `"ID","Kernel Name","Block Size","Grid Size","Metric Name","Metric Unit","Metric Value"\n` +
-    ["read", "write"]
-      .map((way) => `"0","void mul<4>(T1 *)","(256, 1, 1)","(64, 1, 1)","dram__bytes_${way}.sum","Mbyte","1.5"\n`)
-      .join("");
+  const csv = `"ID","Kernel Name","Block Size","Grid Size","Metric Name","Metric Unit","Metric Value"\n${[
+    "read",
+    "write",
+  ]
+    .map((way) => `"0","void mul<4>(T1 *)","(256, 1, 1)","(64, 1, 1)","dram__bytes_${way}.sum","Mbyte","1.5"\n`)
+    .join("")}`;
   const timed = `{"kernel": "vector_add", "ms": 0.25, "flop": 16777216, "ask_bytes": 201326592}\n`;
   await test("an import is 201 and, again, 200; it stands in every list and form as described", async () => {
     const made = await send([

@@ -35,8 +35,9 @@ export async function open(browser, {width = 1440, height = 900, scheme = "light
     );
   });
   page.on("console", (message) => {
-    if (message.type() === "error" && !expected.some((pattern) => pattern.test(message.text())))
+    if (message.type() === "error" && !expected.some((pattern) => pattern.test(message.text()))) {
       seen.wrong.push(`console: ${message.text()}`);
+    }
   });
   page.on("pageerror", (error) => seen.wrong.push(`exception: ${error.message}`));
   page.on("dialog", (dialog) => {

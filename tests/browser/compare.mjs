@@ -88,8 +88,9 @@ function checkRow(shown, row) {
     Math.abs(base / row.time_s.base - 1) < 0.00005 && Math.abs(head / row.time_s.head - 1) < 0.00005,
     shown.values,
   ); // a change of 0.01 % is to be seen
-  for (const sentence of [row.time_s.sentence, row.dram_bytes.sentence, row.cause_sentence])
+  for (const sentence of [row.time_s.sentence, row.dram_bytes.sentence, row.cause_sentence]) {
     if (sentence) assert.ok(plain(shown.reasons).includes(sentence), sentence);
+  }
   assert.ok(!/\d (%|µs|ms|bytes|[kMG]B)/.test(shown.reasons), shown.reasons);
   checkInterval(shown, row.time_s);
 }
@@ -116,11 +117,12 @@ async function drawn(browser, daemon, past) {
       assert.ok(plain(ceilings[i].reasons).includes(ceiling.value.sentence));
     });
     assert.deepEqual(await page.locator(".side-card .mark").allInnerTexts(), ["Imported", "Imported"]);
-    for (const side of ["base", "head"])
+    for (const side of ["base", "head"]) {
       assert.deepEqual(
         await page.locator(`[data-side=${side}] a`).evaluateAll((all) => all.map((a) => a.textContent)),
         answer[side].runs,
       );
+    }
     await done();
   });
   await test("verdict, cache and order choose rows and stand in the address", async () => {
@@ -216,8 +218,9 @@ async function chosen(browser, daemon, past) {
         row.time_s.method === "history",
       );
     });
-    for (const warning of one.warnings)
+    for (const warning of one.warnings) {
       assert.ok(plain(await page.locator(".compare-place").innerText()).includes(warning.sentence), warning.sentence);
+    }
     assert.equal(await page.locator(".compare-form label", {hasText: "Source"}).innerText(), "Source of history"); // the runs themselves are taken whatever theirs
     await page.getByText("How it is judged, and what ambiguous means").click();
     assert.ok((await page.locator(".rules").innerText()).includes("can neither be shown nor be ruled out"));
@@ -259,10 +262,11 @@ async function chosen(browser, daemon, past) {
     assert.equal(await page.locator(".outcome h2").innerText(), "The same runs on both sides");
     assert.equal(await page.locator(".outcome").getAttribute("class"), "outcome");
     await page.emulateMedia({media: "print"});
-    for (const side of ["base", "head"])
+    for (const side of ["base", "head"]) {
       assert.ok(
         (await page.locator(`[data-side=${side}]`).innerText()).includes(`${past.device}, verification, course sizes`),
       );
+    }
     await done();
   });
   await test("the machine's verdict comes before the rows; a row without figures says why", async () => {
@@ -308,8 +312,9 @@ async function chosen(browser, daemon, past) {
     for (const part of [
       "The machine as a whole is slower: +3.12\u00a0%, between +2.90\u00a0% and +3.31\u00a0%",
       "21 of 22",
-    ])
+    ]) {
       assert.ok(text.includes(part), part);
+    }
     assert.ok(text.indexOf("The machine as a whole") < text.indexOf("Rows"));
     const shown = (await rows(page)).at(-1);
     assert.deepEqual(

@@ -87,12 +87,14 @@ const drawn = (page) =>
           shape.closest(
             '[aria-label$="-grid"], .band, .same-band, .whole, [fill="var(--band)"], [stroke="var(--band)"]',
           )
-        )
+        ) {
           continue;
+        }
         const style = getComputedStyle(shape);
         let seen = 1;
-        for (let box = shape; box !== svg.parentElement; box = box.parentElement)
+        for (let box = shape; box !== svg.parentElement; box = box.parentElement) {
           seen *= Number(getComputedStyle(box).opacity);
+        }
         const text = shape.localName === "text";
         const {width, height} = shape.getBBox();
         const flat = width === 0 || height === 0; // nothing of it can be filled
@@ -105,13 +107,14 @@ const drawn = (page) =>
             const [r, g, b, a] = rgba(style[paint]);
             return over([r, g, b, a * Number(opacity) * seen], ground);
           });
-        if (paints.length > 0)
+        if (paints.length > 0) {
           found.push({
             what: `${svg.getAttribute("class") ?? "svg"}: ${shape.parentElement.getAttribute("aria-label") ?? shape.parentElement.getAttribute("class") ?? ""} ${shape.localName} ${shape.getAttribute("class") ?? ""} ${text ? shape.textContent.slice(0, 20) : ""}`.trim(),
             text,
             paints,
             ground,
           });
+        }
       }
     }
     return found;
@@ -142,7 +145,7 @@ export async function contrastTests(browser, daemon) {
       ["4.48", "4.54"],
     ); // #777 just fails as text, #767676 just passes
   });
-  for (const scheme of ["light", "dark"])
+  for (const scheme of ["light", "dark"]) {
     await test(`the page's colours, ${scheme}: texts and a chart's marks stand out from every ground that they are on`, async () => {
       const {page, done} = await open(browser, {scheme});
       await page.goto(`${daemon.url}/#view=import`);
@@ -165,4 +168,5 @@ export async function contrastTests(browser, daemon) {
       assert.equal((await faint(page)).length, 3); // all but the outlined one
       await done();
     });
+  }
 }

@@ -91,8 +91,9 @@ export function ask(port, method, path, {headers = {}, body} = {}) {
         answer.on("end", () => {
           const text = Buffer.concat(parts).toString("utf8");
           let json;
-          if (/^application\/json/.test(answer.headers["content-type"] ?? "") && method !== "HEAD" && text)
+          if (/^application\/json/.test(answer.headers["content-type"] ?? "") && method !== "HEAD" && text) {
             json = JSON.parse(text);
+          }
           resolve({status: answer.statusCode, headers: answer.headers, text, json});
         });
       },

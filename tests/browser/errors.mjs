@@ -91,7 +91,7 @@ async function limitTests() {
       signal.addEventListener("abort", () => reject(signal.reason));
     });
   await test("a daemon that does not answer, or not to the end, is told; a view that is left is not", async () => {
-    for (const ask of [get, getText, getTagged, (path, options) => readiness(options)])
+    for (const ask of [get, getText, getTagged, (path, options) => readiness(options)]) {
       for (const answer of [silent, async (signal) => begun(signal)]) {
         const error = await outOfTime(answer, () => ask("/api/v1/devices", {}));
         assert.ok(error instanceof ApiError, String(error));
@@ -104,6 +104,7 @@ async function limitTests() {
         left.abort();
         assert.equal((await asked).name, "AbortError");
       }
+    }
   });
   await test("an answer that breaks off is no answer without words", async () => {
     const broken = () =>

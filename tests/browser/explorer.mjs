@@ -66,8 +66,9 @@ async function arithmetic() {
     assert.deepEqual([60, 60.01].map(math.isLatencyBound), [true, false]);
     near(math.achieve({flop: 0, bytes: 504e9}, CARD, 2).percentOfRoof, 50);
     const header = readFileSync(join(root, "gpu/record/derive.h"), "utf8");
-    for (const name of ["LATENCY_PERCENT", "AT_CEILING_PERCENT", "ACCESS_DRAM_PER_ASK", "ACCESS_L1_PER_ASK"])
+    for (const name of ["LATENCY_PERCENT", "AT_CEILING_PERCENT", "ACCESS_DRAM_PER_ASK", "ACCESS_L1_PER_ASK"]) {
       assert.equal(math[name], Number(new RegExp(`RL_${name}\\s+([\\d.]+)`).exec(header)[1]), name);
+    }
   });
   await test("numbers as people type them", async () => {
     const read = (text, kind) => math.read(text, math.KINDS[kind]);
@@ -84,8 +85,9 @@ async function arithmetic() {
       ["250us", "time", 250e-6],
       ["4 s", "time", 4],
       ["\u00a08\u202fGB ", "bytes", 8e9],
-    ])
+    ]) {
       near(read(text, kind).value + 1, value + 1);
+    }
     for (const [text, kind, why] of [
       ["", "flop", /nothing is given/],
       ["x", "flop", /“x” is not a number/],
@@ -97,8 +99,9 @@ async function arithmetic() {
       ["1e400", "bytes", /more than any machine/],
       ["5 constructor", "flop", /no unit/],
       ["<b>", "flop", /“<b>” is not a number/],
-    ])
+    ]) {
       assert.match(read(text, kind).error, why);
+    }
     assert.match(math.readSize("2.5", math.EXAMPLES[0]).error, /whole number/);
     assert.match(math.readSize("2M", math.EXAMPLES[2]).error, /at most 1000000 rows/);
   });
@@ -220,8 +223,9 @@ async function placing(browser, daemon, document) {
     await page.getByRole("radio", {name: "of a measured run"}).check();
     await page.getByRole("radio", {name: "typed in"}).check();
     assert.equal(await page.getByLabel("Peak rate").inputValue(), "29.1T"); // what was typed stays
-    for (const part of ["0.250 FLOP/B", "126.0 GFLOP/s", "0.43 % of peak", "memory-bound", "left of the ridge, 57.7"])
+    for (const part of ["0.250 FLOP/B", "126.0 GFLOP/s", "0.43 % of peak", "memory-bound", "left of the ridge, 57.7"]) {
       assert.ok(plain(figures).includes(part), `${part} in ${figures}`);
+    }
     assert.equal(await page.locator("#explorer p.mark").count(), 0); // no run, no mark of one
     await done();
   });
@@ -262,8 +266,9 @@ async function deciding(browser, daemon, document) {
     }
     assert.match(await text(page, ".next"), /More than the roof/);
     await page.getByLabel("Value").fill("50G");
-    for (const part of ["neither roof", "dram__bytes_read.sum", "2.52 times as fast"])
+    for (const part of ["neither roof", "dram__bytes_read.sum", "2.52 times as fast"]) {
       assert.ok((await text(page, ".next")).includes(part), part);
+    }
     await page.getByLabel("Achieved, as").selectOption("time");
     await page.getByLabel("Value").fill("40 ms");
     assert.match(await text(page, FIGURES), /39\.7\s%/);
@@ -380,19 +385,21 @@ async function byKeyboard(browser, daemon) {
         .locator(".explorer-numbers text")
         .evaluateAll((all) => all.map((t) => ({number: t.textContent, ...t.getBoundingClientRect().toJSON()})));
       assert.equal(boxes.length, 6);
-      for (const [i, a] of boxes.entries())
-        for (const b of boxes.slice(i + 1))
+      for (const [i, a] of boxes.entries()) {
+        for (const b of boxes.slice(i + 1)) {
           assert.ok(
             a.right <= b.left || b.right <= a.left || a.bottom <= b.top + 2 || b.bottom <= a.top + 2,
             `${a.number} and ${b.number} overlap`,
           );
+        }
+      }
       const svg = await page.locator("#explorer svg.roofline-plot").evaluate((element) => element.outerHTML);
       assert.ok(!/NaN|Infinity|undefined/.test(svg));
       assert.equal(await overflow(page), 0);
       await done();
     }
   });
-  for (const options of [{}, {width: 390, scheme: "dark"}, {width: 768, forcedColors: "active"}])
+  for (const options of [{}, {width: 390, scheme: "dark"}, {width: 768, forcedColors: "active"}]) {
     await test(`axe finds nothing: ${JSON.stringify(options)}`, async () => {
       const {page, done} = await open(browser, options);
       await explore(page, daemon, "&of=suite*vector_add*course&reuse=2&time=1ms&pins=vadd*16777216***library*4096");
@@ -400,6 +407,7 @@ async function byKeyboard(browser, daemon) {
       assert.equal(await overflow(page), 0);
       await done();
     });
+  }
 }
 
 async function otherStates(browser, daemon) {

@@ -169,10 +169,11 @@ async function sheets(browser, daemon) {
     await page.goto("about:blank");
     for (const [i, [fragment, ready]] of views.entries()) {
       if (i === 0) await page.goto(`${daemon.url}/#${fragment}`);
-      else
+      else {
         await page.evaluate((to) => {
           location.hash = to;
         }, fragment);
+      }
       const after = await settled(page, ready);
       const first = await open(browser);
       await first.page.goto(`${daemon.url}/#${fragment}`);
@@ -389,7 +390,7 @@ async function olderThanTheStore(browser) {
   for (const [name, byId, options] of [
     ["the newest", false, {}],
     ["a run that was the newest of its device", true, {width: 390, scheme: "dark"}],
-  ])
+  ]) {
     await test(`${name} is shown and a newer one is stored: told with a link, and nothing moves`, async () => {
       const {page, done} = await open(browser, options);
       await page.clock.install();
@@ -423,6 +424,7 @@ async function olderThanTheStore(browser) {
       assert.ok(await page.getByRole("radio", {name: "cold"}).isChecked());
       await done();
     });
+  }
   await test("an older run that was asked for is not out of date; a page that nobody looks at asks nothing", async () => {
     const {page, seen, done} = await open(browser);
     await page.clock.install();

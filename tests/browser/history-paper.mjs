@@ -41,14 +41,16 @@ const onPaper = (page) =>
       const below = [...table.tHead.rows[1].cells];
       for (const th of [...table.tHead.rows[0].cells].slice(1)) {
         if (th.classList.contains("gap")) days.push(null);
-        else
-          for (let i = 0; i < th.colSpan; i++)
+        else {
+          for (let i = 0; i < th.colSpan; i++) {
             days.push(
               `${th.innerText.slice(-4)}-${String(months.indexOf(th.innerText.slice(0, 3)) + 1).padStart(2, "0")}-${below.shift().lastChild.textContent}`,
             );
+          }
+        }
       }
-      for (const body of table.tBodies)
-        for (const tr of [...body.rows].slice(1))
+      for (const body of table.tBodies) {
+        for (const tr of [...body.rows].slice(1)) {
           [...tr.cells].slice(1).forEach((td, i) => {
             const cell = td.querySelector(".cell");
             if (!cell) return;
@@ -64,9 +66,12 @@ const onPaper = (page) =>
               box.right > width ||
               words.left < box.left - 0.5 ||
               words.right > box.right + 0.5
-            )
+            ) {
               cut.push(text);
+            }
           });
+        }
+      }
     }
     return {found, cut};
   }, A4);

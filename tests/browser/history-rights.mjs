@@ -67,13 +67,15 @@ export async function tokenTests(browser) {
     );
     assert.ok(wanted.csv.includes("vector_add"));
     const button = (kind) => page.locator(".exports").getByRole("button", {name: kind.toUpperCase()});
-    for (const kind of ["csv", "json"])
+    for (const kind of ["csv", "json"]) {
       assert.deepEqual(await saved(page, () => button(kind).click()), {
         name: `rooflined-runs.${kind}`,
         text: wanted[kind],
       });
-    for (const request of seen.requests.filter((one) => one.url().includes("/api/v1/runs.")))
+    }
+    for (const request of seen.requests.filter((one) => one.url().includes("/api/v1/runs."))) {
       assert.equal(await request.headerValue("Authorization"), "Bearer r3ad", request.url());
+    }
     await setToken(page, "old");
     await button("csv").click();
     await page.locator(".export-said .notice.bad").waitFor();
@@ -172,8 +174,9 @@ export async function importedKernelTests(browser) {
       .map(([kernel, ms]) => `${JSON.stringify({kernel, ms: ms * factor})}\n`)
       .join("");
   const days = [FIRST, SECOND, THIRD];
-  for (const [i, date] of days.entries())
+  for (const [i, date] of days.entries()) {
     await importForm(daemon, {timings: lines(1 + i / 100), device: "card", driver: "595.84", cuda: "12.6", date});
+  }
   await importForm(daemon, {
     timings: '{"kernel":"vector_add","ms":0.05}\n',
     device: "other",
@@ -305,8 +308,9 @@ export async function oldTests(browser) {
     ["card of a year ago", 364, "590.1"],
     ["card between the years", 363, "590.2"],
     ["ancient card", 4100, "343.36"],
-  ])
+  ]) {
     await importForm(daemon, {timings: lines, device, driver, cuda: "12.6", date: dayAgo(days), sizes: "course"});
+  }
   const names = ["new card", "card between the years", "card of a year ago", "card", "ancient card"]; // by their newest runs
   const offered = (page, name) =>
     page.locator(`[name=${name}] option`).evaluateAll((all) => all.map((option) => option.textContent));
@@ -383,8 +387,9 @@ export async function t4Tests(browser) {
     );
     cells.forEach(({label}, i) => assert.ok(plain(label).includes(`${entries[i].date} UTC`), label));
     const told = plain(await page.locator(".said").innerText());
-    for (const part of ["2 good runs of 1 device under 2 drivers", "1 with counters, 1 timed only", "on 2 days"])
+    for (const part of ["2 good runs of 1 device under 2 drivers", "1 with counters, 1 timed only", "on 2 days"]) {
       assert.ok(told.includes(part), told);
+    }
     await page.locator(".matrix a.counted").click();
     await page.locator("#runs tbody tr").first().waitFor();
     assert.deepEqual(await page.locator("#runs tbody tr").evaluateAll((all) => all.map((tr) => tr.dataset.run)), [

@@ -39,8 +39,9 @@ async function matrixWordsTests() {
       [100000, "100k"],
       [999499, "999k"],
       [999500, "1M"],
-    ])
+    ]) {
       assert.equal(shortCount(count), text, String(count));
+    }
   });
   await test("an unknown driver is not counted as one", () => {
     const words = (...drivers) => plain(driverWords(drivers.map((driver) => ({driver}))));

@@ -47,11 +47,13 @@ const cells = (page) =>
     const below = [...document.querySelectorAll(".matrix thead tr:nth-child(2) th")];
     for (const th of document.querySelectorAll(".matrix thead tr:first-child th:not(.label)")) {
       if (th.classList.contains("gap")) days.push(null);
-      else
-        for (let i = 0; i < th.colSpan; i++)
+      else {
+        for (let i = 0; i < th.colSpan; i++) {
           days.push(
             `${th.innerText.slice(-4)}-${months[th.innerText.slice(0, 3)]}-${below.shift().lastChild.textContent}`,
           );
+        }
+      }
     }
     const found = [];
     for (const body of document.querySelectorAll(".matrix tbody")) {
@@ -60,7 +62,7 @@ const cells = (page) =>
         const [driver, cuda] = [...tr.querySelectorAll("th bdi")].map((bdi) => bdi.textContent);
         [...tr.querySelectorAll("td")].forEach((td, i) => {
           const a = td.querySelector("a");
-          if (a)
+          if (a) {
             found.push({
               device,
               driver,
@@ -71,6 +73,7 @@ const cells = (page) =>
               href: a.getAttribute("href"),
               words: a.getAttribute("aria-label"),
             });
+          }
         });
       }
     }
@@ -106,7 +109,7 @@ const ownKey = async (page, key) => {
 };
 
 async function matrixTests(browser, daemon, past) {
-  for (const timezoneId of ZONES)
+  for (const timezoneId of ZONES) {
     await test(`the matrix in ${timezoneId}: every cell is the API's, on its UTC day, and leads to its runs`, async () => {
       const {page, done} = await open(browser, {timezoneId});
       await visit(page, daemon, "view=history", ".matrix a.cell");
@@ -142,6 +145,7 @@ async function matrixTests(browser, daemon, past) {
       }
       await done();
     });
+  }
   await test("a gap of days is told, and so is the change of driver, with its comparison", async () => {
     const {page, done} = await open(browser);
     await visit(page, daemon, `view=history&device=${past.device}`, ".matrix a.cell");
@@ -192,8 +196,9 @@ async function matrixTests(browser, daemon, past) {
     assert.ok((await at()).includes(past.days.before[0]));
     await page.keyboard.press("ArrowUp");
     assert.ok((await at()).includes(past.days.before[0]));
-    for (const key of ["Control+ArrowRight", "Meta+ArrowRight", "Control+End"])
+    for (const key of ["Control+ArrowRight", "Meta+ArrowRight", "Control+End"]) {
       assert.equal(await ownKey(page, key), true, key);
+    }
     assert.equal(await ownKey(page, "ArrowRight"), false);
     await done();
   });
@@ -430,11 +435,12 @@ async function checkTable(page, points) {
     if (point.min !== point.max) sameRange(shown["least to greatest"], point.min, point.max);
     if (point.band === null) assert.equal(shown["band before it"], "–");
     else sameRange(shown["band before it"], point.band.low, point.band.high);
-    if (point.band)
+    if (point.band) {
       assert.equal(
         Number(shown["against its middle"].replace("−", "-").replace("\u00a0%", "")).toFixed(2),
         (100 * (point.median / point.band.median - 1)).toFixed(2).replace("-0.00", "0.00"),
       );
+    }
     if (point.band === null) assert.ok(shown.verdict.includes(point.why.band), shown.verdict);
     assert.deepEqual(parameters(row.run), {run: point.newest_run});
   });
@@ -481,7 +487,7 @@ async function trendTests(browser, daemon, past) {
     ["bytes", "&metric=dram_bytes"],
     ["bytes over asked", "&metric=dram_per_ask"],
     ["percent of the ceiling", "&metric=percent_of_ceiling"],
-  ])
+  ]) {
     await test(`a trend of ${what}: table and chart are the API's`, async () => {
       for (const timezoneId of ZONES.slice(1)) {
         const {page, done} = await open(browser, {timezoneId});
@@ -492,6 +498,7 @@ async function trendTests(browser, daemon, past) {
         await done();
       }
     });
+  }
   await test("a ceiling's trend has its rate; the chooser offers only what the row has", async () => {
     const {page, done} = await open(browser);
     await visit(page, daemon, `view=trend&${query}`, ".trend-chart .point");

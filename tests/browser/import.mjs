@@ -31,8 +31,9 @@ async function importing(browser, daemon) {
     const [run] = await runs(daemon);
     assert.equal(run.source, "imported");
     const said = await page.locator("#import .said").innerText();
-    for (const part of [`run ${run.id}`, "Imported", run.device.name, "ncu", "timings"])
+    for (const part of [`run ${run.id}`, "Imported", run.device.name, "ncu", "timings"]) {
       assert.ok(said.includes(part), `${part} in ${said}`);
+    }
     assert.deepEqual(await axe(page), []);
     await press(page).click();
     await page.getByText("The same files were imported before").waitFor();
@@ -140,7 +141,7 @@ async function refusing(browser, daemon) {
     await done();
     await guarded.stop();
   });
-  for (const options of [{}, {width: 768, scheme: "dark"}, {width: 390, forcedColors: "active"}])
+  for (const options of [{}, {width: 768, scheme: "dark"}, {width: 390, forcedColors: "active"}]) {
     await test(`axe finds nothing, nothing is wider than the page: ${JSON.stringify(options)}`, async () => {
       const {page, done} = await open(browser, options);
       await look(page, daemon);
@@ -149,6 +150,7 @@ async function refusing(browser, daemon) {
       assert.equal(await overflow(page), 0);
       await done();
     });
+  }
 }
 
 async function longName(browser, daemon) {

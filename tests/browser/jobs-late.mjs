@@ -131,8 +131,9 @@ async function lateAndLost(browser) {
     const marks = page.locator("#jobs .job-run .mark");
     assert.deepEqual(await marks.allInnerTexts(), ["Replayed", "Replayed"]);
     await page.emulateMedia({media: "print"});
-    for (const text of await page.locator("#jobs .job-sent").allInnerTexts())
+    for (const text of await page.locator("#jobs .job-sent").allInnerTexts()) {
       assert.match(text, /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}\sUTC/);
+    }
     await done();
     const other = await open(browser);
     await other.page.route(/\/api\/v1\/runs\?/, async (route) => {

@@ -245,8 +245,9 @@ async function failing(browser) {
         "What the operator has to do: Give the measuring process CAP_PERFMON",
         "NVreg_RestrictProfilingToAdminUsers=0",
         "counters_permission",
-      ])
+      ]) {
         assert.ok(text.includes(part), `${part} in ${text}`);
+      }
       assert.deepEqual(await axe(page), []);
       assert.equal(await overflow(page), 0);
       await done();
@@ -301,8 +302,9 @@ async function failing(browser) {
     for (const state of ["warm", "cold"]) await page.getByRole("checkbox", {name: state}).uncheck();
     await press(page).click();
     await page.locator("#job-cache-error:not([hidden])").waitFor();
-    for (const place of ["#job-cache-error", ".said .notice.bad p:first-child"])
+    for (const place of ["#job-cache-error", ".said .notice.bad p:first-child"]) {
       assert.match(await page.locator(place).innerText(), /^cache is /);
+    }
     assert.equal(await page.evaluate(() => document.activeElement.parentNode.textContent), "warm");
     await page.getByRole("checkbox", {name: "warm"}).check();
     await page.getByLabel("Note").fill("x".repeat(4097));
@@ -378,8 +380,9 @@ async function failing(browser) {
   await test("too many jobs: the button waits as long as the daemon asks", async () => {
     const daemon = await slow(12);
     const {page, done} = await open(browser, {expected: [/429/]});
-    for (let i = 0; i < 32; i++)
+    for (let i = 0; i < 32; i++) {
       await daemon.ask("POST", "/api/v1/jobs", {headers: JSON_TYPE, body: '{"suite":"verify"}'});
+    }
     await look(page, daemon);
     await press(page).click();
     await page.getByText("too_many_jobs").waitFor();
@@ -403,8 +406,9 @@ async function failing(browser) {
 /** The queue holds more jobs than a page of the list; the running one is the oldest. */
 async function longList(browser) {
   const daemon = await slow(30);
-  for (let i = 0; i < 30; i++)
+  for (let i = 0; i < 30; i++) {
     await daemon.ask("POST", "/api/v1/jobs", {headers: JSON_TYPE, body: '{"suite":"verify"}'});
+  }
   const row = (page, id) => page.locator(`#jobs tr[data-job="${id}"]`);
   const count = (page) => page.locator("#jobs .job-list tbody tr").count();
   await test("jobs beyond the first page of the list are kept up to date too", async () => {
@@ -455,7 +459,7 @@ async function longList(browser) {
 }
 
 async function interrupted(browser) {
-  for (const retry of [false, true])
+  for (const retry of [false, true]) {
     await test(`the daemon dies in the middle of a job: stale, then ${retry ? "the second attempt" : "interrupted"}`, async () => {
       const folder = temporary();
       const options = {folder, replay: slowRecording(folder, 12)};
@@ -482,8 +486,9 @@ async function interrupted(browser) {
           "It was interrupted.",
           "The daemon or the node died while the job was running.",
           "send it again",
-        ])
+        ]) {
           assert.ok(text.includes(part), `${part} in ${text}`);
+        }
       }
       assert.ok(await page.locator("#stale").isHidden());
       assert.equal(await page.locator("#jobs .job.is-old").count(), 0);
@@ -491,6 +496,7 @@ async function interrupted(browser) {
       await done();
       await again.stop();
     });
+  }
 }
 
 async function rights(browser) {
@@ -538,7 +544,7 @@ async function everywhere(browser) {
     note: `<b>x</b> ${"y".repeat(200)} مصفوفة`,
     predictions: {vector_add: "near"},
   });
-  for (const options of [{}, {width: 768, scheme: "dark"}, {width: 390}, {width: 1440, forcedColors: "active"}])
+  for (const options of [{}, {width: 768, scheme: "dark"}, {width: 390}, {width: 1440, forcedColors: "active"}]) {
     await test(`axe finds nothing, nothing is wider than the page: ${JSON.stringify(options)}`, async () => {
       const {page, done} = await open(browser, options);
       await look(page, daemon, `&job=${job.id}`);
@@ -549,6 +555,7 @@ async function everywhere(browser) {
       assert.ok(!/NaN|undefined/.test(await page.locator("#jobs").innerText()));
       await done();
     });
+  }
   await test("moments of a job are told by UTC and by the reader's clock with its zone", async () => {
     for (const [timezoneId, zone] of [
       ["America/Los_Angeles", /P[SD]T/],

@@ -106,7 +106,7 @@ async function jobsAndLists(browser, daemon, ids) {
 }
 
 async function withdrawing(browser, daemon, ids) {
-  for (const width of [1440, 390])
+  for (const width of [1440, 390]) {
     await test(`${width} px: a run is withdrawn with a reason and taken back, by keyboard`, async () => {
       const {page, done} = await open(browser, {width});
       await show(page, `${daemon.url}/#run=${ids.long}`);
@@ -142,6 +142,7 @@ async function withdrawing(browser, daemon, ids) {
       assert.match(plain(await page.locator("#withdraw").innerText()), /taken back by anonymous/);
       await done();
     });
+  }
   await test("who may not withdraw is asked for a token that may, and what was written stays", async () => {
     const folder = temporary();
     const file = join(folder, "tokens");

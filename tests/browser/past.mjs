@@ -42,13 +42,15 @@ export function recordingOf({at, driver, cuda = "13.0", device = {}, factor = ()
   });
   // Only a warm row's longest batches: from the shorter ones the engine works out how long its batches are, and the recording has no others.
   const longest = new Map();
-  for (const {op, unit, launches} of entries)
+  for (const {op, unit, launches} of entries) {
     if (op === "warm") longest.set(unit, Math.max(launches, longest.get(unit) ?? 0));
+  }
   const measured = ({op, unit, launches}) => op === "cold" || (op === "warm" && launches === longest.get(unit));
   for (const entry of entries) {
     if (entry.op === "driver_now") entry.values = entry.values.map((value) => (value === before ? driver : value));
-    if (measured(entry) && !CEILING.test(entry.unit))
+    if (measured(entry) && !CEILING.test(entry.unit)) {
       entry.time_s = entry.time_s.map((time) => time * off(entry.unit, entry.op));
+    }
   }
   return [header, ...entries, {op: "end", entries: entries.length}].map((line) => `${JSON.stringify(line)}\n`).join("");
 }
@@ -109,7 +111,7 @@ export async function fillPast(daemon) {
   );
   const runs = [];
   for (const past of wanted) runs.push(await importRecording(daemon, past));
-  for (const [i, name] of HOSTILE.entries())
+  for (const [i, name] of HOSTILE.entries()) {
     await importForm(daemon, {
       timings: '{"kernel":"vector_add","ms":0.05}\n',
       device: name,
@@ -118,5 +120,6 @@ export async function fillPast(daemon) {
       date: days.after[i],
       sizes: "course",
     });
+  }
   return {device: runs[0].device.id, days};
 }

@@ -97,17 +97,19 @@ export async function checkNumbers(page) {
   const boxes = await page
     .locator(".point text")
     .evaluateAll((all) => all.map((text) => ({number: text.textContent, ...text.getBoundingClientRect().toJSON()})));
-  for (const [i, a] of boxes.entries())
-    for (const b of boxes.slice(i + 1))
+  for (const [i, a] of boxes.entries()) {
+    for (const b of boxes.slice(i + 1)) {
       assert.ok(
         a.right <= b.left || b.right <= a.left || a.bottom <= b.top + 2 || b.bottom <= a.top + 2,
         `the numbers ${a.number} and ${b.number} overlap`,
       );
+    }
+  }
 }
 
 async function drawing(browser, daemon, document) {
-  for (const state of ["warm", "cold"])
-    for (const width of [1440, 390])
+  for (const state of ["warm", "cold"]) {
+    for (const width of [1440, 390]) {
       await test(`the ${state} roofline at ${width} px: table, points, numbers`, async () => {
         const {page, done} = await open(browser, {width});
         await show(page, `${daemon.url}/#state=${state}`);
@@ -117,6 +119,8 @@ async function drawing(browser, daemon, document) {
         assert.equal(await overflow(page), 0);
         await done();
       });
+    }
+  }
   await test("the head says device, driver, CUDA, date in UTC and here, and that the run is replayed", async () => {
     for (const [zone, name] of [
       ["America/Los_Angeles", /P[SD]T/],
@@ -130,8 +134,9 @@ async function drawing(browser, daemon, document) {
         document.environment.driver_version,
         document.environment.cuda_runtime_version,
         `${document.date.slice(0, 10)} ${document.date.slice(11, 19)} UTC`,
-      ])
+      ]) {
         assert.ok(text.includes(part), `${part} in ${text}`);
+      }
       assert.match(text, name);
       assert.ok(text.includes(`Replayed, recorded on ${document.recorded_at.slice(0, 10)}`), text);
       await done();
@@ -322,8 +327,8 @@ async function using(browser, daemon, document) {
 }
 
 async function accessible(browser, daemon) {
-  for (const scheme of ["light", "dark"])
-    for (const width of [1440, 390])
+  for (const scheme of ["light", "dark"]) {
+    for (const width of [1440, 390]) {
       await test(`axe finds nothing in ${scheme} at ${width} px`, async () => {
         const {page, done} = await open(browser, {width, scheme});
         await show(page, daemon.url);
@@ -332,6 +337,8 @@ async function accessible(browser, daemon) {
         assert.deepEqual(await axe(page), []);
         await done();
       });
+    }
+  }
   await test("forced colours: the chart is drawn in the system's colours", async () => {
     const {page, done} = await open(browser, {forcedColors: "active"});
     await show(page, daemon.url);
@@ -368,7 +375,7 @@ async function strange(browser, daemon, document) {
     changed.kernels[0].warm.advice = HOSTILE[0];
     const last = changed.checks.length - 1; // not a kernel's result: a wrong one has no point
     changed.checks[last] = {...changed.checks[last], passed: false, title: HOSTILE[0], detail: HOSTILE[4]};
-    for (const width of [1440, 390])
+    for (const width of [1440, 390]) {
       await withDocument(
         browser,
         daemon,
@@ -384,12 +391,13 @@ async function strange(browser, daemon, document) {
         },
         {width},
       );
+    }
   });
   await test("without counters: asked points alone, each kernel listed with the reason, dashes in the table", async () => {
     const changed = copy();
     const why = "the counters are refused to this user";
     changed.counters = {...changed.counters, status: "counters_permission", reason: why};
-    for (const row of changed.kernels)
+    for (const row of changed.kernels) {
       for (const s of [row.warm, row.cold]) {
         unknown(s.bytes, ["l1", "l2", "l2_sm", "dram", "dram_read", "dram_write", "dram_settled", "dram_4n"], why);
         unknown(s.intensity, ["l1", "l2", "dram"], why);
@@ -408,6 +416,7 @@ async function strange(browser, daemon, document) {
         );
         s.flags = [];
       }
+    }
     await withDocument(browser, daemon, changed, async (page) => {
       await checkTable(page, changed, "warm");
       await checkPoints(page, changed, "warm");
@@ -428,11 +437,12 @@ async function strange(browser, daemon, document) {
     one.kernels = one.kernels.slice(0, 1);
     const idle = copy();
     idle.kernels = idle.kernels.filter((row) => row.flop === 0);
-    for (const changed of [none, one, idle])
+    for (const changed of [none, one, idle]) {
       await withDocument(browser, daemon, changed, async (page) => {
         await checkTable(page, changed, "warm");
         await checkPoints(page, changed, "warm");
       });
+    }
   });
   await test("ten kernels at one place stay tellable apart", async () => {
     const crowd = copy();
@@ -443,7 +453,7 @@ async function strange(browser, daemon, document) {
       title: row.title,
       warm: {...structuredClone(like.warm), flop_per_s: like.warm.flop_per_s * (1 + i / 1000)},
     }));
-    for (const width of [1440, 390])
+    for (const width of [1440, 390]) {
       await withDocument(
         browser,
         daemon,
@@ -454,6 +464,7 @@ async function strange(browser, daemon, document) {
         },
         {width},
       );
+    }
   });
   await test("a kernel at the counter's floor stands at the edge, with its reason", async () => {
     const changed = copy();

@@ -15,7 +15,7 @@ import {plain, test, until} from "./suite.mjs";
 const numbersOf = (page) => page.locator("#table-scroll tbody tr td.number").allTextContents();
 
 async function levels(browser, daemon, ids, document) {
-  for (const level of ["l2", "l1"])
+  for (const level of ["l2", "l1"]) {
     await test(`${level}: points at that level's intensity, no roof that was not measured, said in words`, async () => {
       const {page, done} = await open(browser);
       await show(page, `${daemon.url}/#run=${ids.run}`);
@@ -31,6 +31,7 @@ async function levels(browser, daemon, ids, document) {
       await checkPoints(page, document, "warm", level);
       await done();
     });
+  }
   await test("a run that has an L2 roof gets it drawn, with its ridge", async () => {
     const changed = structuredClone(document);
     changed.ceilings.push({...structuredClone(changed.ceilings[0]), name: "l2_read", value: 8e12});
@@ -140,12 +141,13 @@ async function threeRuns(browser, daemon, ids) {
     ["scaled sizes", ids.other, "warm"],
     ["scaled sizes", ids.other, "cold"],
     ["the published T4 record, imported", ids.imported, "mixed"],
-  ])
+  ]) {
     await test(`the figures under the pointer are the API's to the last digit, for every point: ${name}, ${state}`, async () => {
       const figures = await everyPoint(browser, daemon, id, state);
       console.log(`      ${figures} figures`);
       assert.ok(figures >= 8 * 5 * 3, String(figures));
     });
+  }
   await test("an import says what it is, where it comes from, and that it is not judged", async () => {
     const {page, done} = await open(browser);
     await show(page, `${daemon.url}/#run=${ids.imported}`);
@@ -242,8 +244,9 @@ async function overlay(browser, daemon, ids) {
           ["DRAM rate", s.dram_byte_per_s, "B/s"],
           ["of its roof", s.percent_of_roof, "%"],
           [`rate over that of run ${first.id}`, ofFirst, "\u00d7"],
-        ])
+        ]) {
           sameFigure(facts[name], value, unit, `${row.kernel}, laid over`, 2);
+        }
         assert.equal(facts.bound, s.bound);
       }
       assert.deepEqual(await axe(page), []);
@@ -483,8 +486,14 @@ async function report(browser, daemon, ids, document) {
     );
     assert.equal(await page.locator("#ceilings tbody tr").count(), document.ceilings.length);
     const environment = await page.locator("#environment-section").innerText();
-    for (const part of [document.device.uuid, document.environment.kernel_release, document.environment.build, "700 W"])
+    for (const part of [
+      document.device.uuid,
+      document.environment.kernel_release,
+      document.environment.build,
+      "700 W",
+    ]) {
       assert.ok(plain(environment).replaceAll("\n", "").includes(part), part);
+    }
     await page.getByText("Row by row", {exact: true}).click();
     const names = await page.locator("#telemetry tbody th").allTextContents();
     for (const row of document.kernels) assert.ok(names.includes(`${row.title}, warm`), row.title);
@@ -618,8 +627,9 @@ async function ceilingsOnly(browser, daemon, ids) {
     await page.goto(`${daemon.url}/#run=${day2}`);
     await page.locator("#notices", {hasText: "This run has ceilings only: its record prints no rows."}).waitFor();
     const words = await page.locator("#run").innerText();
-    for (const never of ["Times and rates are", "Point at a number", "None has one"])
+    for (const never of ["Times and rates are", "Point at a number", "None has one"]) {
       assert.ok(!words.includes(never), never);
+    }
     await done();
   });
   await test("an import without counters has its times as imported", async () => {

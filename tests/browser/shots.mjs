@@ -17,8 +17,8 @@ export async function shots(folder) {
   const wanted = list("RL_VIEWS", null);
   for (const {name, ready, fragment, before, then, hangs, expected} of [...ADDRESSES, ...STATES].filter(
     (address) => !wanted || wanted.some((w) => address.name === w || address.name.startsWith(`${w}-`)),
-  ))
-    for (const width of list("RL_WIDTHS", ["1440", "768", "390"]).map(Number))
+  )) {
+    for (const width of list("RL_WIDTHS", ["1440", "768", "390"]).map(Number)) {
       for (const scheme of list("RL_SCHEMES", ["light", "dark", "forced", "print"])) {
         const {page, done} = await open(browser, {
           width,
@@ -41,6 +41,8 @@ export async function shots(folder) {
         await page.unrouteAll({behavior: "ignoreErrors"});
         await done();
       }
+    }
+  }
   await browser.close();
   await daemon.stop();
 }

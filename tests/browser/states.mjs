@@ -85,11 +85,11 @@ export function manyDays(history) {
   const [row] = history.rows;
   if (!row) return history; // of years before
   const rows = [];
-  for (const [i, driver] of ["550.54.15", "560.35.03", "570.133.20", null].entries())
+  for (const [i, driver] of ["550.54.15", "560.35.03", "570.133.20", null].entries()) {
     for (const [j, device] of [row.device, {id: "GPU-1", name: WORDS}].entries()) {
       const cells = [];
-      for (let day = 360 - i * 90; day > 270 - i * 90; day--)
-        if ((day + j) % 6 > 1)
+      for (let day = 360 - i * 90; day > 270 - i * 90; day--) {
+        if ((day + j) % 6 > 1) {
           cells.push({
             ...row.cells[0],
             day: dayAgo(day),
@@ -97,6 +97,8 @@ export function manyDays(history) {
             counter_backed: (day + j) % 4 ? 1 + ((day * 7) % 1200) : 0,
             timed_only: day % 3,
           });
+        }
+      }
       rows.push({
         ...row,
         device,
@@ -106,6 +108,7 @@ export function manyDays(history) {
         cells: cells.filter((cell) => cell.counter_backed + cell.timed_only > 0),
       });
     }
+  }
   return {...history, rows};
 }
 

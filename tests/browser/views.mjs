@@ -41,25 +41,28 @@ const layout = (page) =>
       range.selectNodeContents(node);
       for (const rect of range.getClientRects()) {
         const box = seen(node.parentElement, rect);
-        if (box.right - box.left > 1 && box.bottom - box.top > 1)
+        if (box.right - box.left > 1 && box.bottom - box.top > 1) {
           texts.push({node, text: node.textContent.trim().slice(0, 40), ...box});
+        }
       }
     }
     texts.sort((a, b) => a.top - b.top);
     const over = [];
     const stuck = (node) => {
       // what is stuck or laid over the page on purpose
-      for (let box = node.parentElement; box; box = box.parentElement)
+      for (let box = node.parentElement; box; box = box.parentElement) {
         if (["sticky", "fixed", "absolute"].includes(getComputedStyle(box).position)) return true;
+      }
       return false;
     };
-    for (const [i, a] of texts.entries())
+    for (const [i, a] of texts.entries()) {
       for (let j = i + 1; j < texts.length && texts[j].top < a.bottom - 4; j++) {
         const b = texts[j];
         if (a.node === b.node || a.left >= b.right - 2 || b.left >= a.right - 2 || a.top >= b.bottom - 4) continue;
         if (stuck(a.node) !== stuck(b.node)) continue;
         over.push(`"${a.text}" and "${b.text}"`);
       }
+    }
     const cut = [...document.querySelectorAll("body *")]
       .filter((element) => {
         if (
@@ -67,8 +70,9 @@ const layout = (page) =>
           element.closest("svg") ||
           !element.textContent.trim() ||
           ["SELECT", "TEXTAREA"].includes(element.tagName)
-        )
+        ) {
           return false;
+        }
         const style = getComputedStyle(element);
         return ["hidden", "clip"].includes(style.overflowX) && element.scrollWidth > element.clientWidth + 1;
       })
@@ -92,8 +96,9 @@ const slips = (page) =>
         element.getAttribute("title"),
         element.getAttribute("d"),
         element.getAttribute("transform"),
-      ])
+      ]) {
         if (text && bad.test(text) && !element.closest("pre")) found.push(text.slice(0, 80));
+      }
     }
     return found.slice(0, 5);
   });

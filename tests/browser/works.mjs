@@ -12,7 +12,7 @@ async function fill(daemon) {
   for (const [driver, month, size] of [
     ["1.0", "03", 1],
     ["2.0", "04", 2],
-  ])
+  ]) {
     for (let day = 1; day <= 8; day++) {
       const lines = [
         {kernel: "copy_a", ms: size + day / 1000, ask_bytes: size * 1000000000},
@@ -26,6 +26,7 @@ async function fill(daemon) {
         date: `2026-${month}-0${day}`,
       });
     }
+  }
 }
 
 async function json(daemon, path) {

@@ -66,18 +66,21 @@ function remarks(run, view, second, {failed, again}) {
   if (second) {
     const words = [];
     if (second.run.device.id !== run.device.id) words.push(`is of another device, ${second.run.device.name}`);
-    if (second.run.sizes !== run.sizes)
+    if (second.run.sizes !== run.sizes) {
       words.push(
         `has ${second.run.sizes} sizes, this one ${run.sizes} sizes, so that its points are of other problems`,
       );
-    if (second.state !== view.state)
+    }
+    if (second.state !== view.state) {
       words.push(`has no ${view.state} rows, so that its ${second.state} ones are laid over`);
+    }
     const mark = sourceMark(second.run);
     if (mark) words.push(`is no measurement of this service's own: ${mark[0].toLowerCase()}${mark.slice(1)}`);
-    if (words.length > 0)
+    if (words.length > 0) {
       made.push(
         notice(mark || second.run.sizes !== run.sizes ? null : "info", `Run ${second.run.id} ${words.join("; it ")}.`),
       );
+    }
   }
   return made;
 }
@@ -98,10 +101,11 @@ function caption(run, view, second, series) {
   ];
   const mark = sourceMark(run);
   if (mark) lines.push(mark); // on a line of its own, so that it is never cut
-  if (second)
+  if (second) {
     lines.push(
       `hollow, dashed: run ${second.run.id}, ${second.run.device.name}, driver ${second.run.environment.driver_version ?? "not known"}, ${day(second.run.date)}${second.run.source === "measured" ? "" : `, ${second.run.source}`}`,
     );
+  }
   lines.push("● memory bound  ■ compute bound  ▲ latency bound  ○ where the bytes asked for would put it");
   const kernels = series[0].shown.filter((p) => p.rate !== null).map((p) => `${p.number}  ${p.title}`);
   return {title: `Roofline of ${run.device.name}`, lines, kernels};
@@ -183,8 +187,9 @@ export function board(run, view, laid, {change, shell}) {
             ),
           ]),
     );
-    for (const item of [...listed("li"), ...parts.tableBox.querySelectorAll("tbody tr")])
+    for (const item of [...listed("li"), ...parts.tableBox.querySelectorAll("tbody tr")]) {
       item.classList.toggle("is-chosen", item.dataset.kernel === view.chosen);
+    }
   };
   const choose = (p) => {
     if (p.kernel === view.chosen) return;
@@ -211,10 +216,11 @@ export function board(run, view, laid, {change, shell}) {
     });
     parts.lists.replaceChildren(...on);
     parts.absent.replaceChildren(...off);
-    if (label)
+    if (label) {
       listed("[aria-label]")
         .find((made) => made.getAttribute("aria-label") === label && !made.disabled)
         ?.focus();
+    }
   };
   const draw = () => {
     parts.summary.replaceChildren(...summary(run, view, over()));

@@ -35,8 +35,9 @@ function palette(ground) {
         rule instanceof CSSMediaRule &&
         ground === "dark" &&
         rule.conditionText.includes("prefers-color-scheme: dark")
-      )
+      ) {
         for (const inner of rule.cssRules) take(inner);
+      }
     }
   }
   return made;
@@ -49,8 +50,9 @@ function resolve(from, to) {
     const value = style.getPropertyValue(name);
     if (value) to.setAttribute(name, value);
   }
-  for (const name of ["class", "tabindex", "role", "aria-label", "aria-hidden", "data-kernel"])
+  for (const name of ["class", "tabindex", "role", "aria-label", "aria-hidden", "data-kernel"]) {
     to.removeAttribute(name);
+  }
   [...from.children].forEach((child, i) => resolve(child, to.children[i]));
 }
 

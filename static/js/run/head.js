@@ -75,18 +75,20 @@ function uncounted({counters, kernels, source}) {
 
 export function outcome(run) {
   const words = [];
-  if (run.flags.includes("shared"))
+  if (run.flags.includes("shared")) {
     words.push(
       `Something else was on the GPU during this run, or could not be kept off it${run.outcome === "ok" ? "." : ": the likely reason of what follows."}`,
     );
-  if (run.outcome === "refused")
+  }
+  if (run.outcome === "refused") {
     words.push("This run is refused: a result was wrong, so its figures are evidence and no roofline.");
+  }
   if (run.outcome === "partial") words.push("This run is partial: something that was asked for is missing.");
   if (run.outcome !== "ok") words.push(sentence(reasonsInWords(run)));
   const bad = words.length > 0 && run.outcome === "refused";
   const made = words.length === 0 ? [] : [notice(bad ? "bad" : null, ...words.map((text) => element("p", {}, text)))];
   if (run.lent && run.source === "imported") made.push(notice("info", element("p", {}, run.lent.sentence)));
-  if (run.kernels.length === 0)
+  if (run.kernels.length === 0) {
     made.push(
       notice(
         "info",
@@ -97,6 +99,7 @@ export function outcome(run) {
         ),
       ),
     );
+  }
   if (run.counters.status !== "ok") made.push(uncounted(run));
   return made;
 }

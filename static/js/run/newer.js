@@ -38,8 +38,9 @@ export function watch(run, {latest, newest, to}, shell) {
     first ??= newest() ?? other?.id ?? null;
     if (first !== run.id || other === null || other.id === told) return true;
     told = other.id;
-    if (other.id === run.id)
-      shell.tell(); // the newer one has been retired
+    if (other.id === run.id) {
+      shell.tell();
+    } // the newer one has been retired
     else tell(other);
     return true;
   });

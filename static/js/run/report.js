@@ -50,12 +50,13 @@ export function checks(run) {
     );
   const bad = run.checks.filter((c) => c.passed !== true);
   const good = run.checks.filter((c) => c.passed === true);
-  if (run.checks.length === 0)
+  if (run.checks.length === 0) {
     return section(
       "checks",
       "Checks",
       element("p", {}, "This run has no checks: it was not measured by this service."),
     );
+  }
   return section(
     "checks",
     "Checks",
@@ -74,12 +75,13 @@ export function checks(run) {
 
 /** Every ceiling with how it was measured. */
 export function ceilings(run) {
-  if (run.ceilings.length === 0)
+  if (run.ceilings.length === 0) {
     return section(
       "ceilings",
       "Ceilings",
       element("p", {}, run.import ? "The imported files state none." : "None was measured."),
     );
+  }
   const unit = (c) => (c.unit === "byte_per_s" ? "B/s" : "FLOP/s");
   const nominal = (c) => percent(c.percent_of_nominal);
   const rows = run.ceilings.map((c) =>

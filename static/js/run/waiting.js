@@ -9,7 +9,7 @@ const POLL_MS = 1500;
 function progressOf(job) {
   if (job.state === "queued") return `Job ${job.id} waits for its turn.`;
   if (job.state === "done") return `Job ${job.id} is done.`;
-  if (job.state !== "running")
+  if (job.state !== "running") {
     return [
       `Job ${job.id} is ${job.state}.`,
       job.error && errorSentence(job.error),
@@ -17,6 +17,7 @@ function progressOf(job) {
     ]
       .filter(Boolean)
       .join(" ");
+  }
   const {progress} = job;
   return progress ? `Job ${job.id} runs. ${progressWords(progress)}.` : `Job ${job.id} runs.`;
 }

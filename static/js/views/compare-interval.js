@@ -128,15 +128,16 @@ export function interval(measure, scale, shape, change) {
   for (const side of sidesOf(measure)) {
     const y = heights[side];
     const [p25, p75] = [measure[`${side}_p25`], measure[`${side}_p75`]];
-    if (measure.base && p25 !== null && p75 !== null)
+    if (measure.base && p25 !== null && p75 !== null) {
       svg.append(
         svgElement("path", {
           class: `spread ${side}`,
           d: `M${(scale.x(p25 / measure.base) - 0.5).toFixed(1)},${y}H${(scale.x(p75 / measure.base) + 0.5).toFixed(1)}`,
         }),
       );
+    }
   }
-  if (ratio !== null)
+  if (ratio !== null) {
     svg.append(
       svgElement("path", {
         class: `at ${shape}`,
@@ -144,5 +145,6 @@ export function interval(measure, scale, shape, change) {
         transform: `translate(${scale.x(ratio).toFixed(1)},${MIDDLE})`,
       }),
     );
+  }
   return svg;
 }

@@ -25,13 +25,14 @@ function verdict(name, why) {
 }
 
 function numbers(measure) {
-  if (measure.ratio === null)
+  if (measure.ratio === null) {
     return element(
       "div",
       {class: "numbers"},
       element("strong", {}, NONE),
       element("span", {class: "second"}, measure.why.ratio),
     );
+  }
   const within = range(measure.interval);
   return element(
     "div",
@@ -80,7 +81,7 @@ const nameOf = (title, state, ...more) =>
 
 function reasons(row) {
   const lines = [element("p", {}, tied(row.time_s.sentence))];
-  if (row.cause_sentence)
+  if (row.cause_sentence) {
     lines.push(
       element(
         "p",
@@ -89,8 +90,9 @@ function reasons(row) {
         tied(row.cause_sentence),
       ),
     );
+  }
   lines.push(element("p", {}, tied(row.dram_bytes.sentence)));
-  if (row.time_s.method === "history")
+  if (row.time_s.method === "history") {
     lines.push(
       element(
         "p",
@@ -98,6 +100,7 @@ function reasons(row) {
         "Judged by the spread of this row in the device's history: the sides have too few runs of their own.",
       ),
     );
+  }
   return why(lines, row.time_verdict !== "same" || (row.bytes_verdict !== "same" && row.bytes_verdict !== null));
 }
 

@@ -13,9 +13,11 @@ const sideOf = ({driver, cuda}) => (cuda === null ? `driver:${driver}` : `driver
 /** The drivers of a device, newest last day first, each with and without its CUDA versions. */
 export function versionsOf(device) {
   const drivers = new Map();
-  for (const version of device?.versions ?? [])
-    if (version.driver !== null && !version.driver.includes(","))
+  for (const version of device?.versions ?? []) {
+    if (version.driver !== null && !version.driver.includes(",")) {
       drivers.set(version.driver, [...(drivers.get(version.driver) ?? []), version]);
+    }
+  }
   const last = (versions) => versions.reduce((day, version) => (version.last > day ? version.last : day), "");
   return [...drivers]
     .sort(([, a], [, b]) => (last(a) < last(b) ? 1 : -1))
@@ -26,8 +28,9 @@ function options(device) {
   const made = [];
   for (const {driver, versions} of versionsOf(device)) {
     made.push([`driver:${driver}`, `driver ${driver}`]);
-    for (const version of versions.length > 1 ? versions : [])
+    for (const version of versions.length > 1 ? versions : []) {
       if (version.cuda !== null) made.push([sideOf(version), `driver ${driver}, CUDA ${version.cuda}`]);
+    }
   }
   return [...made, [LABEL, "runs with a label …"], [RUNS, "runs by number …"]];
 }

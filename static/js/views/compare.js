@@ -121,7 +121,7 @@ function sourcesOf(answer, runs) {
 }
 
 async function load(shell, asked, choice, titles, signal) {
-  if (asked.base === "" || asked.head === "")
+  if (asked.base === "" || asked.head === "") {
     return [
       notice(
         "info",
@@ -133,6 +133,7 @@ async function load(shell, asked, choice, titles, signal) {
         ),
       ),
     ];
+  }
   const answer = await api.get(api.address("/api/v1/compare", asked), {signal});
   const runs = await firstRuns(answer, signal);
   const device = asked.device || ((runs.base ?? runs.head)?.device.id ?? null);
@@ -181,8 +182,9 @@ export async function show(root, params, shell) {
   }
   const asked = read(params, ASKED);
   const choice = read(params, CHOICE);
-  if (asked.base === "" && asked.head === "")
+  if (asked.base === "" && asked.head === "") {
     Object.assign(asked, suggestion(devices) ?? {device: devices[0]?.id ?? ""});
+  }
   const place = element("div", {class: "compare-place"});
   const formPlace = element("div", {});
   let fault = () => {};
@@ -191,8 +193,9 @@ export async function show(root, params, shell) {
     try {
       return await load(shell, asked, choice, titles, signal);
     } catch (error) {
-      if (error.code === "run_not_found" || ["base", "head"].includes(error.field))
+      if (error.code === "run_not_found" || ["base", "head"].includes(error.field)) {
         fault(error.field, asSentence(error.message));
+      }
       throw error;
     }
   });

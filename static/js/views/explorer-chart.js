@@ -139,8 +139,9 @@ function names(svg, roof, px, py, size) {
     ["← memory-bound", at - 8, "end", at - MARGIN.left],
     ["compute-bound →", at + 8, "start", right - at],
   ];
-  if (sides.every(([text, , , room]) => textWidth(text) + 10 < room))
-    for (const [text, x, anchor] of sides) boxes.push(label(group, x, bottom, text, anchor)); // one alone would be half of a sentence
+  if (sides.every(([text, , , room]) => textWidth(text) + 10 < room)) {
+    for (const [text, x, anchor] of sides) boxes.push(label(group, x, bottom, text, anchor));
+  } // one alone would be half of a sentence
   return {group, boxes};
 }
 

@@ -18,8 +18,9 @@ export const ridge = ({bandwidth, peak}) => peak / bandwidth;
  */
 export function place({flop, bytes}, roof) {
   const at = ridge(roof);
-  if (flop === 0)
+  if (flop === 0) {
     return {intensity: null, attainable: null, percentOfPeak: null, regime: "memory", ridge: at, reuse: null};
+  }
   const intensity = flop / bytes;
   const attainable = Math.min(roof.peak, intensity * roof.bandwidth);
   return {
@@ -105,17 +106,19 @@ export function read(text, kind) {
   const found = /^([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*)$/u.exec(trimmed);
   if (!found) return wrong(`“${trimmed.slice(0, 40)}” is not a number.`);
   const [, digits, rest] = found;
-  if (rest.startsWith(","))
+  if (rest.startsWith(",")) {
     return wrong(
       "a comma may part thousands or begin the fraction; use a point for the fraction and nothing for thousands.",
     );
+  }
   const prefixes = kind.units
     .filter((unit) => rest.endsWith(unit))
     .map((unit) => rest.slice(0, rest.length - unit.length).trim());
   const prefix = prefixes.find((name) => Object.hasOwn(TYPED, name));
   if (prefix === undefined) return wrong(`“${rest.slice(0, 40)}” is no unit of it.`);
-  if (TYPED[prefix] < 1 && !kind.small)
+  if (TYPED[prefix] < 1 && !kind.small) {
     return wrong(`“${prefix}” stands for a part of one${prefix === "m" ? "; mega is M" : ""}.`);
+  }
   const value = Number(digits) * TYPED[prefix];
   if (!Number.isFinite(value) || value > LARGEST) return wrong("that is more than any machine has.");
   if (value < 0 || (value === 0 && !kind.zero)) return wrong("it has to be above 0.");

@@ -127,7 +127,7 @@ function ofKernel(subject, catalogue, run, cache) {
   if (subject.bytes === "counted") {
     const row = run?.kernels.find((item) => item.kernel === subject.id);
     const bytes = row?.[cache]?.bytes.dram_settled ?? null;
-    if (!(bytes > 0))
+    if (!(bytes > 0)) {
       return {
         title: unit.title,
         errors: {
@@ -137,12 +137,14 @@ function ofKernel(subject, catalogue, run, cache) {
               : `Run ${run.id} has no counted DRAM bytes of it, ${cache}.`,
         },
       };
+    }
     if (row.flop === null) return {title: unit.title, errors: {bytes: `Run ${run.id} does not know its flop.`}};
     return {title: `${unit.title}, counted in run ${run.id}, ${cache}`, flop: row.flop, bytes, least: null};
   }
   const work = unit[subject.bytes];
-  if (work === null)
+  if (work === null) {
     return {title: unit.title, errors: {bytes: `Not known at ${subject.bytes} sizes: ${unit.why[subject.bytes]}.`}};
+  }
   return {
     title: `${unit.title}, ${subject.bytes}`,
     flop: work.flop,
@@ -176,10 +178,11 @@ export function roofOf(state, run) {
     [copy, `${state.cache} copy ceiling`],
     [fma, "FMA ceiling"],
   ].find(([found]) => !(found?.value > 0));
-  if (missing)
+  if (missing) {
     return {
       errors: {run: `Run ${run.id} has no ${missing[1]}${missing[0]?.why?.value ? `: ${missing[0].why.value}` : ""}.`},
     };
+  }
   return {bandwidth: copy.value, peak: fma.value, name: `the ${state.cache} roof of run ${run.id}`};
 }
 

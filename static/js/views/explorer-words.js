@@ -28,8 +28,9 @@ export function distance({regime, reuse}) {
 
 /** The whole of a placement in one or two sentences. */
 export function sentence(name, {flop, bytes}, placed, roof) {
-  if (placed.intensity === null)
+  if (placed.intensity === null) {
     return `${name} has no flop, so no intensity and no place on the chart. It moves ${si(bytes, "B")}: under ${roof.name} that takes at least ${si(bytes / roof.bandwidth, "s")}.`;
+  }
   const side = placed.regime === "memory" ? "memory-bound" : "compute-bound";
   const far =
     Math.abs(placed.reuse - 1) < 0.005
@@ -43,8 +44,9 @@ export function sentence(name, {flop, bytes}, placed, roof) {
 
 /** What the regime means for the work to be done. */
 export function meaning({regime, intensity}) {
-  if (intensity === null)
+  if (intensity === null) {
     return "Only the rate of its bytes can be judged. Fewer bytes, or better used ones, are all that helps.";
+  }
   return regime === "memory"
     ? "Faster arithmetic would change nothing here: only fewer bytes per flop, or more bytes per second, raise this ceiling."
     : "More bandwidth would change nothing here: only cheaper arithmetic, fewer operations or faster units, gets more out of it.";
@@ -82,12 +84,13 @@ export const KNOBS = [
 
 /** What to do next: {title, text, knobs: whether to show where to look}. held: of achieve(), or null when nothing was given. */
 export function advice(placed, held) {
-  if (held === null)
+  if (held === null) {
     return {
       title: "Next: compare",
       text: "Give the rate or the time that was achieved, and the page says which of two things is worth doing: fix the kernel, or change the algorithm.",
       knobs: false,
     };
+  }
   const of = placed.intensity === null ? "memory roof" : "roof";
   const over =
     held.percentOfRoof > 100

@@ -79,7 +79,7 @@ function figures({placed, held, used}) {
       `${distance(placed)}${placed.reuse === null ? "" : `, ${intensity(placed.ridge)}`}`,
     ),
   ];
-  if (held)
+  if (held) {
     made.push(
       figure(
         "achieved",
@@ -87,6 +87,7 @@ function figures({placed, held, used}) {
         `of its roof: ${placed.intensity === null ? si(held.byteRate, "B/s") : si(held.rate, "FLOP/s")}`,
       ),
     );
+  }
   return made;
 }
 
@@ -180,7 +181,7 @@ function tableOf(points, {show, remove}) {
             button("Edit", () => show(i - 1), {class: "quiet", "aria-label": `Edit ${p.title}`}),
             button("Remove", () => remove(i - 1), {class: "quiet", "aria-label": `Remove ${p.title}`}),
           );
-    if (p.why)
+    if (p.why) {
       return element(
         "tr",
         {},
@@ -189,6 +190,7 @@ function tableOf(points, {show, remove}) {
         element("td", {class: "words", colspan: "5"}, p.why),
         acts,
       );
+    }
     return element(
       "tr",
       {},
@@ -515,11 +517,12 @@ export async function show(root, params, shell) {
       run = chosen;
       draw();
     } catch (error) {
-      if (!signal.aborted && roofNow() === wanted)
+      if (!signal.aborted && roofNow() === wanted) {
         replaceIn(
           parts.problem,
           refused(error, () => changed({run: other})),
         );
+      }
     }
   };
   const form = controls(state, catalogue, runs, {changed, work: () => shown.made(), roof: () => shown.roof()});

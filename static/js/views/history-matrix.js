@@ -221,8 +221,9 @@ function tableOf(groups, cols, cellNode, attributes) {
 /** The table cut into blocks as wide as paper, the newest days first; a block has the rows alone that have runs in it. */
 function paperBlocks(groups, cols, isNew) {
   const blocks = [];
-  for (let end = cols.length; end > 0; end -= PAPER_COLUMNS)
+  for (let end = cols.length; end > 0; end -= PAPER_COLUMNS) {
     blocks.push(cols.slice(Math.max(0, end - PAPER_COLUMNS), end));
+  }
   return blocks.map((block) => {
     const days = new Set(block.map((col) => col.day));
     const some = groups
@@ -344,8 +345,9 @@ export function changes(shell, answer, state) {
     .flatMap(([device, list]) => list.map((change) => ({device, ...change})))
     .sort((a, b) => (a.day < b.day ? 1 : -1));
   const title = element("h2", {}, "Changes of driver");
-  if (all.length === 0)
+  if (all.length === 0) {
     return element("section", {}, title, element("p", {class: "hint"}, "No driver changed between these days."));
+  }
   const cellOf = (device, day, driver) =>
     answer.rows
       .filter((row) => row.device.id === device && row.driver === driver)

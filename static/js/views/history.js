@@ -75,12 +75,14 @@ function markForeign(answer, answers) {
       source,
       new Map(one.rows.flatMap((row) => row.cells.map((cell) => [of(row, cell), runs(cell)]))),
     ]);
-  for (const row of answer.rows)
-    for (const cell of row.cells)
+  for (const row of answer.rows) {
+    for (const cell of row.cells) {
       cell.foreign = foreignWords(
         runs(cell),
         Object.fromEntries(counts.map(([source, known]) => [source, known.get(of(row, cell)) ?? 0])),
       );
+    }
+  }
 }
 
 async function nothing(shell, state, answer) {

@@ -154,10 +154,12 @@ function fields(sizeWrong) {
 /** What is sent: the chosen files, and fields that say something. */
 function content(form) {
   const made = new FormData();
-  for (const input of form.querySelectorAll("input[type=file]"))
+  for (const input of form.querySelectorAll("input[type=file]")) {
     if (!input.matches(":disabled") && input.files[0]) made.append(input.name, input.files[0]);
-  for (const input of form.querySelectorAll("input[type=text], select"))
+  }
+  for (const input of form.querySelectorAll("input[type=text], select")) {
     if (input.value.trim() !== "") made.append(input.name, input.value.trim());
+  }
   return made;
 }
 

@@ -88,7 +88,7 @@ function facts(job, names, all) {
 /** What a run's counters or its outcome leave to do; nothing when all is well. */
 function shortcomings(run) {
   const made = [];
-  if (run.outcome === "refused")
+  if (run.outcome === "refused") {
     made.push(
       notice(
         "bad",
@@ -96,8 +96,10 @@ function shortcomings(run) {
         element("p", {}, sentence(reasonsInWords(run))),
       ),
     );
-  if (run.outcome === "partial")
+  }
+  if (run.outcome === "partial") {
     made.push(notice(null, element("p", {}, `The run is partial: ${reasonsInWords(run)}.`)));
+  }
   const trouble = countersTrouble(run.counters.status);
   if (trouble) {
     made.push(
@@ -221,7 +223,7 @@ function unreadPlace(title, again) {
       box.replaceChildren();
     },
     tell(error) {
-      if (!box.hasChildNodes())
+      if (!box.hasChildNodes()) {
         box.replaceChildren(
           refused(error, () => {
             box.replaceChildren();
@@ -229,6 +231,7 @@ function unreadPlace(title, again) {
             again().catch(() => {}); // told again
           }),
         );
+      }
     },
   };
 }

@@ -48,7 +48,7 @@ function possible(device, ready) {
         )
       : element("p", {class: "hint"}, "Times and byte counters are possible."),
   );
-  if (said?.quarantined)
+  if (said?.quarantined) {
     lines.push(
       notice(
         "bad",
@@ -59,7 +59,7 @@ function possible(device, ready) {
         ),
       ),
     );
-  else if (said?.busy) lines.push(element("p", {class: "hint"}, "A job runs there; another one waits its turn."));
+  } else if (said?.busy) lines.push(element("p", {class: "hint"}, "A job runs there; another one waits its turn."));
   return lines;
 }
 
@@ -70,8 +70,9 @@ function deviceField(devices, ready) {
     element("option", {value: ""}, devices.length === 0 ? "no GPU is known" : `the first: ${devices[0].name}`),
     ...devices.map((device) => element("option", {value: device.id}, `${device.name} · ${device.id}`)),
   );
-  if (draft.device && !devices.some((device) => device.id === draft.device))
+  if (draft.device && !devices.some((device) => device.id === draft.device)) {
     select.append(element("option", {value: draft.device}, `${draft.device} (not here now)`));
+  }
   select.value = draft.device;
   const says = element("div", {class: "says"});
   const sync = () => {

@@ -46,8 +46,9 @@ export function age(text, now = Date.now()) {
     [86400, "d"],
     [3600, "h"],
     [60, "min"],
-  ])
+  ]) {
     if (seconds >= size) return `${withUnit(Math.floor(seconds / size), unit)} ago`;
+  }
   return `${withUnit(seconds, "s")} ago`;
 }
 

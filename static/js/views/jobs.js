@@ -216,12 +216,14 @@ export async function show(root, params, shell) {
   shell.every(TICK_MS, async () => {
     try {
       await followed.read();
-      if (ticks++ % (list.anyOpen() || followed.isOpen() ? OPEN_TICKS : IDLE_TICKS) === 0)
+      if (ticks++ % (list.anyOpen() || followed.isOpen() ? OPEN_TICKS : IDLE_TICKS) === 0) {
         await Promise.all([list.read(), readinessNow.read()]);
+      }
       replaceIn(denied);
     } catch (error) {
-      if (error.status === 401 && !root.querySelector("form.token"))
+      if (error.status === 401 && !root.querySelector("form.token")) {
         denied.replaceChildren(refused(error, () => replaceIn(denied)));
+      }
       throw error;
     }
   });

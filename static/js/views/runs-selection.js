@@ -83,11 +83,13 @@ export class Selection {
   note() {
     const {base, head} = this.ids;
     const both = this.both.length > 0 ? `The address has ${named(this.both)} on both sides; kept as base. ` : "";
-    if (base.length === 0 || head.length === 0)
+    if (base.length === 0 || head.length === 0) {
       return `${both}Mark at least one run as ${base.length === 0 ? "base" : "head"} too.`;
+    }
     if (base.length > MOST || head.length > MOST) return `${both}A side has at most ${MOST} runs.`;
-    if (base.length < TEST_MIN || head.length < TEST_MIN)
+    if (base.length < TEST_MIN || head.length < TEST_MIN) {
       return `${both}With fewer than ${TEST_MIN} runs a side, the spread of the device's history is used, if it has enough runs.`;
+    }
     return both || null;
   }
 

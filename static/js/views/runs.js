@@ -154,7 +154,7 @@ function pages(shell, state, answer) {
 const unfiltered = (shell, {base, head, limit}) => shell.link("runs", {base, head, limit});
 
 function nothing(shell, state) {
-  if (state.cursor !== "")
+  if (state.cursor !== "") {
     return [
       empty(
         "No older run",
@@ -165,6 +165,7 @@ function nothing(shell, state) {
         ),
       ),
     ];
+  }
   const filtered = FILTERS.some((name) => state[name] !== "");
   return filtered
     ? [
@@ -185,10 +186,11 @@ export function said({items, next, first}) {
   const [from, to] = [items.at(-1).date.slice(0, 10), items[0].date.slice(0, 10)];
   const days = from === to ? `of ${from} (UTC)` : `from ${from} to ${to} (UTC)`;
   const many = `${items.length}${NBSP}${first ? "" : "older "}${items.length === 1 ? "run" : "runs"}`;
-  if (next !== null)
+  if (next !== null) {
     return first
       ? `The newest ${many}, ${days}; there are older ones.`
       : `${many}, ${days}; there are still older ones.`;
+  }
   if (!first) return `${many}, ${days}; none is older.`;
   return `${many}, ${items.length === 1 ? "" : "newest first, "}${days}.`;
 }

@@ -78,11 +78,12 @@ export async function acceptForm(shell, point, trend, place, done, left) {
   const begin = async () => {
     try {
       const runs = await runsOf(point, trend, shell.signal);
-      if (runs.length === 0)
+      if (runs.length === 0) {
         throw new api.ApiError(
           {code: "not_found", message: "No run of that day is there any more.", next_action: "Reload the trend."},
           404,
         );
+      }
       form(shell, runs, trend, body, close, done);
     } catch (error) {
       if (error.name === "AbortError") return;
@@ -136,12 +137,13 @@ function form(shell, runs, trend, body, close, done) {
       enable(true);
       replaceIn(told, ...[...above, already(loaded.body, trend)].filter(Boolean));
     } catch (error) {
-      if (error.name !== "AbortError" && which.value === id)
+      if (error.name !== "AbortError" && which.value === id) {
         replaceIn(
           told,
           ...above,
           refused(error, () => load(...above)),
         );
+      }
     }
   };
   const put = async () => {
@@ -158,7 +160,7 @@ function form(shell, runs, trend, body, close, done) {
     } catch (error) {
       if (error.name === "AbortError") return;
       enable(true);
-      if (error.status === 412)
+      if (error.status === 412) {
         await load(
           notice(
             null,
@@ -169,7 +171,7 @@ function form(shell, runs, trend, body, close, done) {
             ),
           ),
         );
-      else {
+      } else {
         replaceIn(told, refused(error, put));
         told.querySelector("input")?.focus();
       }

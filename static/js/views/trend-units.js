@@ -19,9 +19,9 @@ async function importedUnits(device, known, signal) {
   const {items} = await api.get(api.address("/api/v1/runs", {device, suite: "import", limit: RUNS}), {signal});
   const runs = await Promise.all(items.map((run) => api.run(run.id, {signal})));
   const found = new Map();
-  for (const run of runs)
-    for (const row of run.kernels)
-      if (!found.has(row.kernel) && !known.some((unit) => unit.id === row.kernel))
+  for (const run of runs) {
+    for (const row of run.kernels) {
+      if (!found.has(row.kernel) && !known.some((unit) => unit.id === row.kernel)) {
         found.set(row.kernel, {
           id: row.kernel,
           title: row.title,
@@ -31,6 +31,9 @@ async function importedUnits(device, known, signal) {
           sizes: run.sizes,
           states: STATES.filter((state) => row[state]),
         });
+      }
+    }
+  }
   return [...found.values()];
 }
 

@@ -53,20 +53,21 @@ function shape(kind) {
     diamond: "M0,-7L5,0L0,7L-5,0z",
     square: "M-5,-5h10v10h-10z",
   };
-  if (kind === "band")
+  if (kind === "band") {
     svg.append(svgElement("rect", {x: "-9", y: "-6", width: "18", height: "12", fill: "var(--band)"}));
-  else if (kind === "rule")
+  } else if (kind === "rule") {
     svg.append(svgElement("path", {d: "M0,-8V8", stroke: "var(--muted)", "stroke-dasharray": "4 3"}));
-  else if (kind === "accepted")
+  } else if (kind === "accepted") {
     svg.append(
       svgElement("path", {d: "M0,-8V8", stroke: colours.fill, "stroke-width": "1.5"}),
       svgElement("path", {d: paths.square, fill: colours.fill, stroke: colours.stroke, "stroke-width": "1.8"}),
     );
-  else if (kind === "spread") svg.append(svgElement("path", {d: "M0,-8V8", stroke: "var(--join)"}));
-  else
+  } else if (kind === "spread") svg.append(svgElement("path", {d: "M0,-8V8", stroke: "var(--join)"}));
+  else {
     svg.append(
       svgElement("path", {d: paths[colours.symbol], fill: colours.fill, stroke: colours.stroke, "stroke-width": "1.8"}),
     );
+  }
   return svg;
 }
 
@@ -133,11 +134,12 @@ function markForeign(trend, answers) {
   const counts = Object.entries(answers)
     .filter(([, answer]) => answer !== null)
     .map(([source, answer]) => [source, new Map(answer.points.map((point) => [of(answer, point), point.runs]))]);
-  for (const point of trend.points)
+  for (const point of trend.points) {
     point.foreign = foreignWords(
       point.runs,
       Object.fromEntries(counts.map(([source, runs]) => [source, runs.get(of(trend, point)) ?? 0])),
     );
+  }
 }
 
 /** Above the chart, where all of its runs are of one kind that was not measured here. */
@@ -171,14 +173,16 @@ function summary(trend, of) {
   const [first, last] = [trend.points[0].day, trend.points.at(-1).day];
   const days = first === last ? ["on ", unbroken(first)] : [unbroken(first), " to ", unbroken(last)];
   const parts = [];
-  if (trend.points.some((point) => point.band !== null))
+  if (trend.points.some((point) => point.band !== null)) {
     parts.push(
       count("outside") === 0
         ? "None is outside of its band."
         : `${count("outside")} outside of ${count("outside") === 1 ? "its" : "their"} band.`,
     );
-  if (count("accepted") > 0)
+  }
+  if (count("accepted") > 0) {
     parts.push(`${count("accepted")} ${count("accepted") === 1 ? "is an accepted change" : "are accepted changes"}.`);
+  }
   const without = trend.points.filter((point) => point.band === null && point.median !== null);
   if (without.length === trend.points.length) parts.push(`There is no band yet: ${without.at(-1).why.band}.`);
   else if (without.length > 0) parts.push(`${without.length} without a band, for want of baseline runs.`);
