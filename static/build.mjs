@@ -1,5 +1,6 @@
-// node build.mjs SOURCE DIR: bundles SOURCE/js into DIR/js: app.js, a file per view, and what they share with one another and with the packages in node_modules.
-// A view loads in few requests then, however many modules it is written in. The licences of the packages go into DIR/js/licences.txt.
+// node build.mjs SOURCE DIR: bundles SOURCE/js into DIR/js: app.js, a file per view, and what they share with one
+// another and with the packages in node_modules. A view loads in few requests then, however many modules it is written
+// in. The licences of the packages go into DIR/js/licences.txt.
 import {readFileSync, readdirSync, writeFileSync} from "node:fs";
 import {join} from "node:path";
 import {pathToFileURL} from "node:url";

@@ -1,9 +1,13 @@
 // The daemon's API: all HTTP of the page goes through here.
 
 const TOKEN = "rooflined-token";
-const LIMIT_MS = 20000; // for an answer to begin, and again for its end: a comparison of many runs takes the daemon seconds
+// for an answer to begin, and again for its end: a comparison of many runs takes the daemon seconds
+const LIMIT_MS = 20000;
 
-/** An answer that is no success: code, message, next_action and field as the API gives them, retryAfter in seconds or null; status 0 when there was no answer. */
+/**
+ * An answer that is no success: code, message, next_action and field as the API gives them, retryAfter in seconds or
+ * null; status 0 when there was no answer.
+ */
 export class ApiError extends Error {
   constructor({code, message, next_action: nextAction, field}, status, retryAfter = null) {
     super(message);
@@ -18,7 +22,10 @@ export class ApiError extends Error {
 /** Retry-After as the daemon gives it: whole seconds. */
 export const seconds = (header) => (/^\d{1,6}$/.test(header ?? "") ? Number(header) : null);
 
-/** Whether a header can bring the text as a token; fetch throws at any character above U+00FF, as if there were no daemon. */
+/**
+ * Whether a header can bring the text as a token; fetch throws at any character above U+00FF, as if there were no
+ * daemon.
+ */
 export const isToken = (text) => /^[\x21-\x7e]+$/.test(text);
 
 /** Kept until the tab is closed, never longer. token: one that isToken. */
@@ -32,7 +39,10 @@ export function dropToken() {
   sessionStorage.removeItem(TOKEN);
 }
 
-/** Where an address of the daemon's is for this page: a proxy may have put both under a path of its own, https://host/gpu/. */
+/**
+ * Where an address of the daemon's is for this page: a proxy may have put both under a path of its own,
+ * https://host/gpu/.
+ */
 export const place = (path) => new URL(path.slice(1), document.baseURI).href;
 
 /** The response, of any status; throws ApiError where there is none. The signal's abort comes through as it is. */
@@ -56,8 +66,9 @@ async function reach(method, path, {signal, headers = {}, body} = {}) {
 }
 
 /**
- * ask(within, heard) with a limit: within is the signal for what it asks, heard() is called once the answer has begun. A daemon that is stopped takes connections and never answers;
- * without the limit nothing would ever say so. Throws ApiError then; the abort of the view's own signal comes through as it is.
+ * ask(within, heard) with a limit: within is the signal for what it asks, heard() is called once the answer has begun.
+ * A daemon that is stopped takes connections and never answers; without the limit nothing would ever say so. Throws
+ * ApiError then; the abort of the view's own signal comes through as it is.
  */
 async function limited(signal, ask) {
   const silence = new AbortController();
@@ -154,7 +165,10 @@ export async function getTagged(path, {signal} = {}) {
   return {body: said, etag: response.headers.get("ETag"), headers: response.headers};
 }
 
-/** Any other method. body: an object, sent as JSON; a FormData or null. Returns {status, headers, etag, body}; body is null where none came. */
+/**
+ * Any other method. body: an object, sent as JSON; a FormData or null. Returns {status, headers, etag, body}; body is
+ * null where none came.
+ */
 export async function send(method, path, body = null, headers = {}, {signal} = {}) {
   const json = body !== null && !(body instanceof FormData);
   const response = await ask(method, path, {
@@ -172,7 +186,10 @@ export async function send(method, path, body = null, headers = {}, {signal} = {
   return {status: response.status, headers: response.headers, etag: response.headers.get("ETag"), body: made};
 }
 
-/** POST of a FormData; told(share) hears how much of it has gone out, 0 to 1 (fetch could not tell). Returns {status, body, withdrawn}; withdrawn: of the run that it is. */
+/**
+ * POST of a FormData; told(share) hears how much of it has gone out, 0 to 1 (fetch could not tell). Returns {status,
+ * body, withdrawn}; withdrawn: of the run that it is.
+ */
 export function upload(path, form, told, {signal} = {}) {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
@@ -227,7 +244,10 @@ export function address(path, query = {}) {
   return given.size === 0 ? path : `${path}?${given}`;
 }
 
-/** Throws ApiError, as the daemon would answer, for what is no number: as a part of an address, a / or .csv in it would be another route. */
+/**
+ * Throws ApiError, as the daemon would answer, for what is no number: as a part of an address, a / or .csv in it would
+ * be another route.
+ */
 function mustBeNumber(id, error) {
   if (!/^\d+$/.test(id)) throw new ApiError({...error, message: `there is no ${error.of} ${id.slice(0, 80)}`}, 404);
 }

@@ -12,7 +12,8 @@ const sheets = new Map(); // by address: {sheet: its link, loaded}
 let worn = null; // the address of the one that holds
 let current = null; // {entry, controller, root, redraw}
 
-// The view and all of its state stand in the fragment, #view=trend&kernel=…: a link restores it, and the daemon never sees it.
+// The view and all of its state stand in the fragment, #view=trend&kernel=…: a link restores it, and the daemon never
+// sees it.
 const parameters = () => new URLSearchParams(location.hash.slice(1));
 
 /** The address of a view in a state; members that are null, undefined or empty are left out. */
@@ -54,10 +55,14 @@ function stylesheet(href) {
   return sheets.get(href).loaded;
 }
 
-/** Puts on the sheet of one view alone: views have classes in common, and the rules of the one before would hold in the next. */
+/**
+ * Puts on the sheet of one view alone: views have classes in common, and the rules of the one before would hold in the
+ * next.
+ */
 function wear(href) {
   worn = href;
-  for (const [of, {sheet}] of sheets) if (sheet.sheet) sheet.sheet.disabled = of !== href; // not by the link's attribute, which would load it anew
+  // not by the link's attribute, which would load it anew
+  for (const [of, {sheet}] of sheets) if (sheet.sheet) sheet.sheet.disabled = of !== href;
   return href === null ? null : stylesheet(href);
 }
 
@@ -100,7 +105,10 @@ function asApiError(error) {
   return new ApiError({code: "page", message: `The page failed: ${error.message}`, next_action: RELOAD}, 0);
 }
 
-/** Says once, over the view's lower edge so that nothing moves, that what stands there is no longer kept up to date. since: when it last was; again(): asks at once. */
+/**
+ * Says once, over the view's lower edge so that nothing moves, that what stands there is no longer kept up to date.
+ * since: when it last was; again(): asks at once.
+ */
 function stale(error, since, again) {
   const place = byId("stale");
   if (!place.hidden) return;
@@ -133,7 +141,10 @@ function tell(...children) {
   place.hidden = children.length === 0;
 }
 
-/** Calls fn every so many milliseconds until the view is left or fn returns false; waits while nobody looks. A failure of the API is told as stale. */
+/**
+ * Calls fn every so many milliseconds until the view is left or fn returns false; waits while nobody looks. A failure
+ * of the API is told as stale.
+ */
 async function every(signal, ms, fn) {
   let again = () => {};
   const wait = () =>
@@ -167,7 +178,10 @@ async function every(signal, ms, fn) {
   }
 }
 
-/** Writes the address a little later, so that not every key and every step of a pointer does: browsers take only so many changes. At once where the reader clicks or leaves the page. */
+/**
+ * Writes the address a little later, so that not every key and every step of a pointer does: browsers take only so many
+ * changes. At once where the reader clicks or leaves the page.
+ */
 function writer(signal) {
   let due = null;
   let pending = null;
@@ -212,7 +226,10 @@ function shellOf(controller) {
   };
 }
 
-/** Says "loading" for as long as the view has put nothing onto the page; its name is the heading, for who goes by headings. */
+/**
+ * Says "loading" for as long as the view has put nothing onto the page; its name is the heading, for who goes by
+ * headings.
+ */
 function loading(root, entry) {
   const words = setTimeout(() => {
     if (!root.hasChildNodes()) {

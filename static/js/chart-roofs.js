@@ -18,7 +18,10 @@ const SHARES = Array.from({length: 21}, (_, i) => 0.5 + (i % 2 ? -0.05 : 0.05) *
 
 const meet = (a, b) => a.x0 < b.x1 && b.x0 < a.x1 && a.y0 < b.y1 && b.y0 < a.y1;
 
-/** A memory roof's name along it, above or below, where it covers nothing. Returns its boxes, or null where there is no such place. */
+/**
+ * A memory roof's name along it, above or below, where it covers nothing. Returns its boxes, or null where there is no
+ * such place.
+ */
 function slopeName(group, [[ax, ay], [bx, by]], text, taken, attributes) {
   const angle = Math.atan2(by - ay, bx - ax);
   const length = Math.hypot(bx - ax, by - ay);
@@ -59,10 +62,16 @@ function flatName(group, text, places, taken, attributes) {
   return null;
 }
 
-/** The boxes of the first of several texts, from the longest to the shortest, for which there is a place; null where there is none for any: the ceilings stand beside the chart too. */
+/**
+ * The boxes of the first of several texts, from the longest to the shortest, for which there is a place; null where
+ * there is none for any: the ceilings stand beside the chart too.
+ */
 const firstThatFits = (texts, put) => texts.reduce((boxes, text) => boxes ?? put(text), null);
 
-/** series: of the scene, each with its lines and the state of its ceilings; dots, joins: boxes of the points and of the lines between them. Names of roofs and ridges are drawn; returns the boxes that they and the roofs themselves cover. */
+/**
+ * series: of the scene, each with its lines and the state of its ceilings; dots, joins: boxes of the points and of the
+ * lines between them. Names of roofs and ridges are drawn; returns the boxes that they and the roofs themselves cover.
+ */
 export function roofNames(svg, series, level, {dots, joins}, {px, py, size, margin}) {
   const group = svg.appendChild(svgElement("g", {class: "roof-labels", "aria-hidden": "true"}));
   const pixels = (points) => points.map(([x, y]) => [px(x), py(y)]);

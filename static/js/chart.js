@@ -1,4 +1,5 @@
-// The roofline as SVG: Observable Plot draws axes, roofs, points and the lines that join them; names, numbers, focus and pointer are added by the files beside this one.
+// The roofline as SVG: Observable Plot draws axes, roofs, points and the lines that join them; names, numbers, focus
+// and pointer are added by the files beside this one.
 import {areaY, axisX, axisY, dot, gridX, gridY, line, link, plot, ruleX} from "./vendor.js";
 import {svgElement} from "./dom.js";
 import {tick} from "./format.js";
@@ -33,8 +34,8 @@ function seriesOf(run, state, level, hidden, index, numberOf) {
 }
 
 /**
- * What stands on the chart: the run, and another one over it where second is not null. A kernel of the second run has the number that it has in the first one; others are
- * counted on. Returns the series, the first run's first.
+ * What stands on the chart: the run, and another one over it where second is not null. A kernel of the second run has
+ * the number that it has in the first one; others are counted on. Returns the series, the first run's first.
  */
 export function scene({run, state, level, hidden}, second) {
   const first = seriesOf(run, state, level, hidden, 0, (p) => p.number);
@@ -93,7 +94,10 @@ function firstMarks({shown}) {
   ];
 }
 
-/** The second run's points are hollow and larger, so that one that lies on the first run's still shows; a dotted line says how a kernel moved. */
+/**
+ * The second run's points are hollow and larger, so that one that lies on the first run's still shows; a dotted line
+ * says how a kernel moved.
+ */
 function secondMarks(first, {shown}) {
   const points = shown.filter(isPoint);
   const moved = points.flatMap((p) => {
@@ -153,12 +157,16 @@ function base(all, size, domain, level) {
       ...(all.length > 1 ? secondMarks(all[0], all[1]) : []),
     ],
   });
-  // Plot puts its few rules into a style element, which the daemon's Content-Security-Policy would refuse; they stand in page.css.
+  // Plot puts its few rules into a style element, which the daemon's Content-Security-Policy would refuse; they stand
+  // in page.css.
   for (const style of svg.querySelectorAll("style")) style.remove();
   return {svg, lines};
 }
 
-/** Where the number of each kernel belongs and what else of it is on the chart, in pixels. The second run's asked points are not drawn. */
+/**
+ * Where the number of each kernel belongs and what else of it is on the chart, in pixels. The second run's asked points
+ * are not drawn.
+ */
 function targets({shown, index}, px, py, size) {
   return shown
     .filter((p) => p.rate !== null && (p.where !== "none" || (p.asked !== null && index === 0)))
@@ -231,8 +239,9 @@ function headroom(items, level, py) {
 }
 
 /**
- * Draws a view ({run, state, level, hidden}), with second ({run, state} or null) over it, width pixels wide. choose(placed kernel) is called for the kernel that is pointed at,
- * focused or tapped. Returns {svg, series, mark(kernel id or null)}.
+ * Draws a view ({run, state, level, hidden}), with second ({run, state} or null) over it, width pixels wide.
+ * choose(placed kernel) is called for the kernel that is pointed at, focused or tapped. Returns {svg, series,
+ * mark(kernel id or null)}.
  */
 export function roofline(view, second, width, choose) {
   const all = scene(view, second);
@@ -262,7 +271,8 @@ export function roofline(view, second, width, choose) {
   pointGroups(svg, items, levelOf(view.level));
   listen(svg, items, choose);
   const mark = (kernel) => {
-    const first = items.some(({p}) => p.kernel === kernel && p.index === 0); // one ring is enough where both runs have the kernel
+    // one ring is enough where both runs have the kernel
+    const first = items.some(({p}) => p.kernel === kernel && p.index === 0);
     for (const {p, group} of items) group.classList.toggle("is-chosen", p.kernel === kernel && !(first && p.index > 0));
     room.show(kernel);
   };

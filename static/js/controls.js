@@ -1,4 +1,5 @@
-// Controls of forms, the same in every view: a control under its label with its hint and its error, radios, checkboxes, choosers.
+// Controls of forms, the same in every view: a control under its label with its hint and its error, radios, checkboxes,
+// choosers.
 import {element} from "./dom.js";
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
@@ -13,7 +14,10 @@ export function say(place, text) {
   place.textContent = text ?? "";
 }
 
-/** A control under its label. hint: words below it, or the element that has them; error: whether it has a place for its error. */
+/**
+ * A control under its label. hint: words below it, or the element that has them; error: whether it has a place for its
+ * error.
+ */
 export function field(label, control, {id = `field-${++ids}`, hint = null, error = false, broad = false} = {}) {
   const input = control.matches("input, select, textarea") ? control : control.querySelector("input");
   input.id = id;
@@ -39,7 +43,10 @@ export function fault(input, text) {
   else input.removeAttribute("aria-invalid");
 }
 
-/** Radios of one name. choices: [[value, words], …]; changed(value) when the reader has chosen; attributes: of the fieldset. */
+/**
+ * Radios of one name. choices: [[value, words], …]; changed(value) when the reader has chosen; attributes: of the
+ * fieldset.
+ */
 export function radios(legend, name, choices, chosen, changed, attributes = {}) {
   return element(
     "fieldset",

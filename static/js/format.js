@@ -4,7 +4,10 @@ export const NONE = "–";
 
 const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
 
-/** value / 10^power with so many decimals, rounded once and from the number itself: a division before it would round too, and turn 1.005 G into 1.00. */
+/**
+ * value / 10^power with so many decimals, rounded once and from the number itself: a division before it would round
+ * too, and turn 1.005 G into 1.00.
+ */
 function shifted(value, decimals, power) {
   const exponent = Number(value.toExponential().split("e")[1]);
   const digits = exponent - power + decimals + 1;
@@ -36,7 +39,10 @@ export const PREFIXES = [
 export const NBSP = "\u00a0"; // a number and its unit stand on one line
 const WHOLE = ["B", "FLOP"]; // what is counted has no thousandths: 1.95 mB is read as megabytes
 
-/** The prefix for a value that is printed in so many digits: from half of the last one below a prefix on, it would be printed as 1000 of the next smaller. */
+/**
+ * The prefix for a value that is printed in so many digits: from half of the last one below a prefix on, it would be
+ * printed as 1000 of the next smaller.
+ */
 export const prefixFor = (value, digits) =>
   PREFIXES.find(([size]) => Math.abs(value) >= (1 - 0.5 * 10 ** -digits) * size) ?? PREFIXES.at(-1);
 
@@ -76,11 +82,17 @@ export function tick(value) {
 
 const stopped = (text) => `${text}${/[.!?…]$/.test(text) ? "" : "."}`;
 
-/** Words of the API, which begin small and end without a stop, as a sentence of their own. A name of a program's stays as it is: that is told by a capital or an underscore inside of it. */
+/**
+ * Words of the API, which begin small and end without a stop, as a sentence of their own. A name of a program's stays
+ * as it is: that is told by a capital or an underscore inside of it.
+ */
 export const sentence = (text) =>
   stopped(/^[a-z][a-z0-9]*[A-Z_]/.test(text) ? text : `${text.charAt(0).toUpperCase()}${text.slice(1)}`);
 
-/** The message of an error of the API as a sentence. The name of the field at fault, which many begin with, stays as it is sent: since, kernels[1]. */
+/**
+ * The message of an error of the API as a sentence. The name of the field at fault, which many begin with, stays as it
+ * is sent: since, kernels[1].
+ */
 export function errorSentence({message, field = null}) {
   const name = (field ?? "").split(/[.[]/)[0];
   const named = name !== "" && message.startsWith(name) && !/^\w/.test(message.slice(name.length));

@@ -8,9 +8,9 @@ export const LEADER = 20;
 
 /**
  * anchors: [{x, y, width, height}], the points and the sizes of their labels; obstacles: boxes that no label may cover;
- * frame: the box that labels stay in. Returns the labels' centres, in the order of the anchors. Tries circles of growing
- * radius around each point, straight up first; the crowded come first, so that labels stay near. Without a line a label stays nearer to its own point
- * than to any other.
+ * frame: the box that labels stay in. Returns the labels' centres, in the order of the anchors. Tries circles of
+ * growing radius around each point, straight up first; the crowded come first, so that labels stay near. Without a line
+ * a label stays nearer to its own point than to any other.
  */
 export function placeLabels(anchors, obstacles, frame) {
   const taken = [...obstacles];

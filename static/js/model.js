@@ -1,10 +1,14 @@
-// What a run puts on the chart: pure, no DOM. Rates and intensities are the API's own; only geometry is worked out here.
+// What a run puts on the chart: pure, no DOM. Rates and intensities are the API's own; only geometry is worked out
+// here.
 
 const isPositive = (value) => typeof value === "number" && Number.isFinite(value) && value > 0;
 
 export const STATES = ["warm", "cold", "mixed"];
 
-/** Where bytes are counted. roof: the ceiling that belongs to the level; between: what the line from the asked to the measured point stands for. */
+/**
+ * Where bytes are counted. roof: the ceiling that belongs to the level; between: what the line from the asked to the
+ * measured point stands for.
+ */
 export const LEVELS = [
   {
     id: "dram",
@@ -54,7 +58,10 @@ export function ceiling(run, name, state) {
   return lent ? {...lent, lent: true, flags: []} : own;
 }
 
-/** The state whose ceilings hold: bytes of cold launches with times of warm ones (imports) are told over the warm ceilings. */
+/**
+ * The state whose ceilings hold: bytes of cold launches with times of warm ones (imports) are told over the warm
+ * ceilings.
+ */
 export const ceilingState = (state) => (state === "mixed" ? "warm" : state);
 
 const valueOf = (run, name, state) => {
@@ -63,9 +70,10 @@ const valueOf = (run, name, state) => {
 };
 
 /**
- * The two roofs of a state at a level. The FMA chain never leaves the registers: its ceiling is measured once and holds for all states and levels.
- * copy: the memory roof, null where none was measured; ridge: where the two meet; in the warm state at DRAM that is the run's ridge_flop_per_byte.
- * mixes: the lowest and highest of the streams that read, write or do both at full width, [low, high], where the run has them; others: further roofs, [{name, value, unit}].
+ * The two roofs of a state at a level. The FMA chain never leaves the registers: its ceiling is measured once and holds
+ * for all states and levels. copy: the memory roof, null where none was measured; ridge: where the two meet; in the
+ * warm state at DRAM that is the run's ridge_flop_per_byte. mixes: the lowest and highest of the streams that read,
+ * write or do both at full width, [low, high], where the run has them; others: further roofs, [{name, value, unit}].
  */
 export function roofs(run, state, level = "dram") {
   const at = ceilingState(state);
@@ -97,9 +105,10 @@ export const isWrong = (run, kernel) => run.checks.some((c) => c.name === `resul
 
 /**
  * Each kernel with its place at a level:
- *   "point"  rate and measured intensity are known: drawn at (measured, rate), joined to (asked, rate) where that is known
- *   "edge"   DRAM bytes at the floor: right of every number that could be given, drawn at the right edge at its rate
- *   "none"   no place on the chart; why says it
+ * "point": rate and measured intensity are known: drawn at (measured, rate), joined to (asked, rate) where that is
+ *   known
+ * "edge": DRAM bytes at the floor: right of every number that could be given, drawn at the right edge at its rate
+ * "none": no place on the chart; why says it
  */
 export function place(run, state, level = "dram") {
   return run.kernels.map((row, index) => {
@@ -161,7 +170,10 @@ export function domains(placed, {copy, fma, ridge}) {
   return {x: spread(xs, 2.2, 2.2), y: spread(ys, 2.5, 2.2)};
 }
 
-/** The lines of several memory roofs between the lowest and the highest, up to the compute roof, as [{x, low, high}] cut to the chart. */
+/**
+ * The lines of several memory roofs between the lowest and the highest, up to the compute roof, as [{x, low, high}] cut
+ * to the chart.
+ */
 export function mixBand([low, high], fma, {x, y}) {
   const cap = fma ?? y[1];
   const at = (value, bandwidth) => Math.min(cap, Math.max(y[0], value * bandwidth));
@@ -189,7 +201,10 @@ export function roofLines({copy, fma, ridge}, {x, y}) {
   return {memory, compute};
 }
 
-/** Powers of ten within a domain, at most so many, every second or third where there are more; with 2 and 5 between them where there are less than three. */
+/**
+ * Powers of ten within a domain, at most so many, every second or third where there are more; with 2 and 5 between them
+ * where there are less than three.
+ */
 export function decadeTicks([low, high], most) {
   const ticks = [];
   for (let exponent = Math.floor(Math.log10(low)); exponent <= Math.ceil(Math.log10(high)); exponent++) {

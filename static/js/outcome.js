@@ -3,7 +3,10 @@ import {ceilingName} from "./format.js";
 
 const plain = (id) => id.replaceAll("_", " ");
 
-/** A reason of a run's outcome_reasons; one of another form comes back as it is. run: with its checks and kernels where they are known. */
+/**
+ * A reason of a run's outcome_reasons; one of another form comes back as it is. run: with its checks and kernels where
+ * they are known.
+ */
 function reason(run, text) {
   const check = /^(\w+) (failed|could not be made)$/.exec(text);
   if (check) return `check ${check[2]}: ${run.checks?.find(({name}) => name === check[1])?.title ?? plain(check[1])}`;

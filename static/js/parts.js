@@ -3,7 +3,10 @@ import {dropToken, hasToken, isToken, setToken} from "./api.js";
 import {element} from "./dom.js";
 import {NONE, errorSentence, local, sentence, sourceMark, utc} from "./format.js";
 
-/** Runs that a question passes over, as the API counts them, each with what to ask for instead; null where there are none. */
+/**
+ * Runs that a question passes over, as the API counts them, each with what to ask for instead; null where there are
+ * none.
+ */
 export function passedOver(excluded) {
   if (excluded.length === 0) return null;
   return element(
@@ -88,7 +91,10 @@ export function problem(error) {
 
 let tokenForms = 0; // several may stand in one view
 
-/** Asks for a token and keeps it until the tab is closed; then calls done(), as it does once a token that was kept has been given up. */
+/**
+ * Asks for a token and keeps it until the tab is closed; then calls done(), as it does once a token that was kept has
+ * been given up.
+ */
 export function tokenForm(done) {
   const id = `token-${++tokenForms}`;
   const input = element("input", {
@@ -160,7 +166,10 @@ export function button(text, onClick, attributes = {}) {
   return made;
 }
 
-/** Gives the focus to what takes none by itself: so that a reader whose control is gone goes on from there, not from the page's start. */
+/**
+ * Gives the focus to what takes none by itself: so that a reader whose control is gone goes on from there, not from the
+ * page's start.
+ */
 export function focusOn(place) {
   place.setAttribute("tabindex", "-1");
   place.focus({preventScroll: true});
@@ -181,8 +190,8 @@ export function upToHeading(from) {
 }
 
 /**
- * The end of a list that comes in pages. load(cursor) shows the next page and gives the cursor after it (or null). An error stands in the button's place, with the button.
- * Returns an element; null when there is no more.
+ * The end of a list that comes in pages. load(cursor) shows the next page and gives the cursor after it (or null). An
+ * error stands in the button's place, with the button. Returns an element; null when there is no more.
  */
 export function pager(next, load, label = "Show more") {
   if (!next) return null;

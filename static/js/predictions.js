@@ -10,7 +10,10 @@ function result(item) {
   return [chip("not scored"), ` ${item.why.right}`];
 }
 
-/** Why the most wrong ones were wrong, in the sender's words, one block each. found: of GET /api/v1/runs/{id}/predictions; title(kernel): its name in words. */
+/**
+ * Why the most wrong ones were wrong, in the sender's words, one block each. found: of GET
+ * /api/v1/runs/{id}/predictions; title(kernel): its name in words.
+ */
 export const whyWrongTexts = (found, title) =>
   found.why_wrong.map(({kernel, text}) =>
     element(
@@ -22,8 +25,8 @@ export const whyWrongTexts = (found, title) =>
   );
 
 /**
- * found: of GET /api/v1/runs/{id}/predictions; title(kernel): its name in words. Below the kernel stands the cache state too, for a page that has no room for its column. Gives the
- * score in a sentence and the table in its region.
+ * found: of GET /api/v1/runs/{id}/predictions; title(kernel): its name in words. Below the kernel stands the cache
+ * state too, for a page that has no room for its column. Gives the score in a sentence and the table in its region.
  */
 export function predictionScores(found, title) {
   const words = (...children) => element("td", {class: "words"}, ...children);

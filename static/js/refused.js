@@ -6,7 +6,10 @@ import {notice, problem, tokenForm, unbroken} from "./parts.js";
 
 const DAY = /(\d{4}-\d{2}-\d{2}|YYYY-MM-DD)/; // no line breaks within one
 
-/** An ApiError; where a token may help, with its form. again() asks for the same once more, and is called when a token has been given. */
+/**
+ * An ApiError; where a token may help, with its form. again() asks for the same once more, and is called when a token
+ * has been given.
+ */
 export function refused(error, again) {
   const box = problem(error);
   const token = error.status === 401 ? "a token" : "a token that has the right";
@@ -16,7 +19,10 @@ export function refused(error, again) {
   return box;
 }
 
-/** An ApiError at a sending, with how long the daemon asks to wait; again() sends the same once more. lost: what to say where there was no answer, or null. */
+/**
+ * An ApiError at a sending, with how long the daemon asks to wait; again() sends the same once more. lost: what to say
+ * where there was no answer, or null.
+ */
 export function unsent(error, again, lost = null) {
   const box = problem(error);
   if (error.status === 0 && lost !== null) box.append(element("p", {}, lost));
@@ -41,7 +47,10 @@ export function unmark(form) {
   for (const control of form.querySelectorAll("[aria-invalid]")) control.removeAttribute("aria-invalid");
 }
 
-/** An ApiError that names a field of the form: marks its control and gives the notice in the words of its label. Throws the error again where it is another. */
+/**
+ * An ApiError that names a field of the form: marks its control and gives the notice in the words of its label. Throws
+ * the error again where it is another.
+ */
 export function refusedField(form, error) {
   const control = error instanceof ApiError && error.field !== null ? form.elements[error.field] : null;
   if (!control) throw error;

@@ -1,4 +1,5 @@
-// The table of one state: the columns of the table as text, and time, percent of the roof, bound and flags; sorted as the reader asks.
+// The table of one state: the columns of the table as text, and time, percent of the roof, bound and flags; sorted as
+// the reader asks.
 import {element} from "./dom.js";
 import {captionOf, chip} from "./parts.js";
 import {NONE, fixed, flag, sentence, shortFlag, si} from "./format.js";
@@ -6,13 +7,17 @@ import {isWrong} from "./model.js";
 
 const MEGA = 1e6;
 
-/** Rounded; what is above nothing and would be rounded to it is said to be below the last digit, so that no 0.0 stands for bytes that moved. */
+/**
+ * Rounded; what is above nothing and would be rounded to it is said to be below the last digit, so that no 0.0 stands
+ * for bytes that moved.
+ */
 const above0 = (value, decimals, unit = 1) => {
   const last = Number(`1e-${decimals}`);
   return value > 0 && value < 0.5 * last * unit ? `<\u2009${last}` : fixed(value, decimals, unit);
 };
 
-// In the cold state DRAM is what the launch owed with the dirty lines it left: the same choice as in /api/v1/runs/{id}/table. An import of a profiler's launches has only dram.
+// In the cold state DRAM is what the launch owed with the dirty lines it left: the same choice as in
+// /api/v1/runs/{id}/table. An import of a profiler's launches has only dram.
 const settled = (row, s) =>
   s.bytes.dram_settled === null && s.bytes.dram !== null ? [s.bytes, "dram"] : [s.bytes, "dram_settled"];
 const COLUMNS = [
@@ -113,7 +118,10 @@ function sorted(lines, {by, down}) {
   });
 }
 
-/** The order after a click on a column: numbers from the largest first, words and kernels from the first; then the other way round; then as measured. */
+/**
+ * The order after a click on a column: numbers from the largest first, words and kernels from the first; then the other
+ * way round; then as measured.
+ */
 export function nextOrder(order, id) {
   const startsDown = !(FIRST.find((c) => c.id === id) || COLUMNS.find((c) => c.id === id)?.words);
   if (order.by !== id) return {by: id, down: startsDown};
@@ -148,7 +156,10 @@ function flagsOf(run, row, state) {
   return isWrong(run, row.kernel) ? [chip("wrong result", "bad"), ...chips] : chips;
 }
 
-/** order: {by: a column's id or null, down}; sort(id) is called when the reader asks for another; hidden: numbers of kernels that are put away. */
+/**
+ * order: {by: a column's id or null, down}; sort(id) is called when the reader asks for another; hidden: numbers of
+ * kernels that are put away.
+ */
 export function table(run, state, {order = {by: null, down: false}, sort = () => {}, hidden = new Set()} = {}) {
   const lines = run.kernels
     .map((row, i) => ({row, number: i + 1, cells: cells(row, state)}))

@@ -1,6 +1,9 @@
 // All views, in the order of the navigation. A view is the module ./views/NAME.js.
 
-/** name: as in #view=NAME; nav: its word in the navigation; what: what "Loading …" and "… cannot be shown" speak of. The first one is shown where the address names none. */
+/**
+ * name: as in #view=NAME; nav: its word in the navigation; what: what "Loading …" and "… cannot be shown" speak of. The
+ * first one is shown where the address names none.
+ */
 export const VIEWS = [
   {name: "run", nav: "Roofline", what: "the run"},
   {name: "explorer", nav: "Explorer", what: "the explorer"},

@@ -2,7 +2,10 @@
 import {JSON_TYPE, submit} from "./daemon.mjs";
 import {AFTER, BEFORE, fillPast, importT4} from "./past.mjs";
 
-/** ready: what stands on the page once the view is there. fragment: from what fill() gives. then(page): what leads from there to what ready waits for. papers: widths of print, where not all are meant. */
+/**
+ * ready: what stands on the page once the view is there. fragment: from what fill() gives. then(page): what leads from
+ * there to what ready waits for. papers: widths of print, where not all are meant.
+ */
 export const ADDRESSES = [
   {name: "run", ready: "#run table tbody tr", fragment: (ids) => `run=${ids.run}`},
   {
@@ -18,7 +21,8 @@ export const ADDRESSES = [
     fragment: (ids) => `run=${ids.withdrawn}`,
     then: (page) => page.locator("#why-wrong button").click(),
   },
-  {name: "history", ready: ".matrix a.cell", fragment: () => "view=history&source=any", papers: [1440, 718]}, // on paper it is cut into blocks as wide as A4
+  // on paper it is cut into blocks as wide as A4
+  {name: "history", ready: ".matrix a.cell", fragment: () => "view=history&source=any", papers: [1440, 718]},
   {name: "history-empty", ready: ".empty", fragment: () => "view=history&since=2020-01-01&until=2020-02-01"},
   {
     name: "runs",
@@ -124,7 +128,8 @@ export async function fill(daemon) {
     note: "after the driver update",
     predictions: {vector_add: "near", matmul_naive: "above", stencil_global: "below"},
   });
-  const again = await submit(daemon, {suite: "verify", sizes: "scaled"}); // two runs of these sizes alone: too few on a side, and no history
+  // two runs of these sizes alone: too few on a side, and no history
+  const again = await submit(daemon, {suite: "verify", sizes: "scaled"});
   const timed = await submit(daemon, {suite: "verify", counters: false, cache: ["warm"]});
   const [t4] = await importT4(daemon);
   const {device} = await fillPast(daemon);

@@ -16,13 +16,15 @@ const ARGS = [
 ];
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-// The shell draws no window of its own, which took more of the processors than the page did (2026-11-30: 22 tests in the time of 13).
+// The shell draws no window of its own, which took more of the processors than the page did (2026-11-30: 22 tests in
+// the time of 13).
 export const launch = () =>
   chromium.launch({executablePath: process.env.RL_CHROMIUM ?? "/usr/bin/chromium-headless-shell", args: ARGS});
 
 /**
- * A fresh page in a context of its own. wrong collects what no view may do: errors on the console, refusals by the Content-Security-Policy, exceptions,
- * dialogs, requests to elsewhere. expected: patterns of console errors that the test itself causes.
+ * A fresh page in a context of its own. wrong collects what no view may do: errors on the console, refusals by the
+ * Content-Security-Policy, exceptions, dialogs, requests to elsewhere. expected: patterns of console errors that the
+ * test itself causes.
  */
 export async function open(browser, {width = 1440, height = 900, scheme = "light", expected = [], ...options} = {}) {
   const context = await browser.newContext({viewport: {width, height}, colorScheme: scheme, ...options});

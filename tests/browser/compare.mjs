@@ -1,4 +1,5 @@
-// The comparison in Chromium: its verdicts, figures and intervals are the API's, regressions first, and what cannot be judged is told.
+// The comparison in Chromium: its verdicts, figures and intervals are the API's, regressions first, and what cannot be
+// judged is told.
 import assert from "node:assert/strict";
 import {execFile} from "node:child_process";
 import {join} from "node:path";
@@ -221,7 +222,8 @@ async function chosen(browser, daemon, past) {
     for (const warning of one.warnings) {
       assert.ok(plain(await page.locator(".compare-place").innerText()).includes(warning.sentence), warning.sentence);
     }
-    assert.equal(await page.locator(".compare-form label", {hasText: "Source"}).innerText(), "Source of history"); // the runs themselves are taken whatever theirs
+    // the runs themselves are taken whatever theirs
+    assert.equal(await page.locator(".compare-form label", {hasText: "Source"}).innerText(), "Source of history");
     await page.getByText("How it is judged, and what ambiguous means").click();
     assert.ok((await page.locator(".rules").innerText()).includes("can neither be shown nor be ruled out"));
     await done();

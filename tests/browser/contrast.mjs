@@ -1,4 +1,5 @@
-// Contrast by the rule of WCAG 2.2: 4.5 for text, 3 for marks of a chart, against what they are drawn on. axe looks at text of HTML alone.
+// Contrast by the rule of WCAG 2.2: 4.5 for text, 3 for marks of a chart, against what they are drawn on. axe looks at
+// text of HTML alone.
 import assert from "node:assert/strict";
 import {open} from "./browser.mjs";
 import {test} from "./suite.mjs";
@@ -58,8 +59,9 @@ const colours = (page, names) =>
   }, names);
 
 /**
- * What is drawn on the page: [{what, text, ratio: [[paint, ground], …]}], colours as they come out over what lies below the drawing. Left out is what tells nothing by itself: the grid, bands
- * with their own words and lines, and the ground of a meter.
+ * What is drawn on the page: [{what, text, ratio: [[paint, ground], …]}], colours as they come out over what lies below
+ * the drawing. Left out is what tells nothing by itself: the grid, bands with their own words and lines, and the ground
+ * of a meter.
  */
 const drawn = (page) =>
   page.evaluate(() => {
@@ -120,7 +122,10 @@ const drawn = (page) =>
     return found;
   });
 
-/** What is drawn too faintly on the page, in a line each. A mark that is filled and outlined is seen by the one or the other. */
+/**
+ * What is drawn too faintly on the page, in a line each. A mark that is filled and outlined is seen by the one or the
+ * other.
+ */
 export async function faint(page) {
   const lines = (await drawn(page))
     .map(({what, text, paints, ground}) => ({

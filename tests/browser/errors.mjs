@@ -173,7 +173,8 @@ export async function errorsTests() {
       [{field: "kernels[1]", message: "kernels[1] is 3: it must be a text."}, "kernels[1] is 3: it must be a text."],
       [{field: "predictions.vector_add", message: 'predictions.vector_add is "x"'}, 'predictions.vector_add is "x".'],
       [{field: "accepted", message: "accepted[0].state 'hot' is not warm"}, "accepted[0].state 'hot' is not warm."],
-      [{field: "on", message: "on_interrupt is missing"}, "on_interrupt is missing."], // not that field, and a name all the same
+      // not that field, and a name all the same
+      [{field: "on", message: "on_interrupt is missing"}, "on_interrupt is missing."],
       [{field: "runs", message: "run 3 is named twice"}, "Run 3 is named twice."],
       [{field: "note", message: "notes are not taken"}, "Notes are not taken."],
       [{field: null, message: "the daemon is shutting down"}, "The daemon is shutting down."],

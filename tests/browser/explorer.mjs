@@ -207,7 +207,8 @@ async function placing(browser, daemon, document) {
       await text(page, FIGURES),
     ];
     await page.getByRole("radio", {name: "typed in"}).check();
-    await until("the typed-in roof", async () => (await text(page, ".sentence")).includes("typed-in")); // which is the one that was shown
+    // which is the one that was shown
+    await until("the typed-in roof", async () => (await text(page, ".sentence")).includes("typed-in"));
     assert.deepEqual([await text(page, ".sentence"), await text(page, FIGURES)], [given, before]);
     assert.ok(await page.getByText(EXAMPLE).isHidden());
     await page.getByRole("radio", {name: "of a measured run"}).check();

@@ -4,7 +4,10 @@ import assert from "node:assert/strict";
 const POWERS = {E: 18, P: 15, T: 12, G: 9, M: 6, k: 3, "": 0, m: -3, µ: -6, n: -9, p: -12, f: -15};
 const FIGURE = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?(?: (.*))?$/;
 
-/** A text such as "4.27 TB/s" of a unit ("B/s"), as digits and the power of ten of the last one of them; null when it is none. */
+/**
+ * A text such as "4.27 TB/s" of a unit ("B/s"), as digits and the power of ten of the last one of them; null when it is
+ * none.
+ */
 function reading(text, unit) {
   const found = FIGURE.exec(text.replaceAll("\u00a0", " ")); // no line breaks between a number and its unit
   const rest = found?.[5] ?? "";
@@ -19,7 +22,9 @@ function reading(text, unit) {
   };
 }
 
-/** A number rounded to the place of 10^last, as that many of them: exact, since toExponential rounds the number itself. */
+/**
+ * A number rounded to the place of 10^last, as that many of them: exact, since toExponential rounds the number itself.
+ */
 function rounded(value, last) {
   const first = Number(value.toExponential().split("e")[1]);
   if (value === 0 || first < last - 1) return "0";

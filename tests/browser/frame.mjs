@@ -1,4 +1,5 @@
-// The page's frame in Chromium: the views' navigation, and every state in which there is nothing to show yet or no longer.
+// The page's frame in Chromium: the views' navigation, and every state in which there is nothing to show yet or no
+// longer.
 import assert from "node:assert/strict";
 import {execFile} from "node:child_process";
 import {createHash} from "node:crypto";

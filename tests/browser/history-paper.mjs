@@ -31,7 +31,10 @@ async function toPaper(page) {
   await drawn(page);
 }
 
-/** ["day device driver text"] of the cells on paper, and those that stick out of the paper or whose text sticks out of them. */
+/**
+ * ["day device driver text"] of the cells on paper, and those that stick out of the paper or whose text sticks out of
+ * them.
+ */
 const onPaper = (page) =>
   page.evaluate((width) => {
     const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];

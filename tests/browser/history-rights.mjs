@@ -226,7 +226,8 @@ export async function importedKernelTests(browser) {
     await page.reload();
     await page.locator(".trend-chart .point").first().waitFor();
     assert.ok((await page.locator(".trend-title").innerText()).startsWith(LONG));
-    assert.equal(await page.title(), `${LONG.slice(0, 39)} … ${LONG.slice(-18)} warm, trend · rooflined`); // a name has up to 16 KiB
+    // a name has up to 16 KiB
+    assert.equal(await page.title(), `${LONG.slice(0, 39)} … ${LONG.slice(-18)} warm, trend · rooflined`);
     await page.locator("[name=kernel]").selectOption("vector_add"); // back to a row of the suite
     await until("the suite's own", () => {
       const {suite, sizes} = parameters(page.url());
@@ -311,7 +312,8 @@ export async function oldTests(browser) {
   ]) {
     await importForm(daemon, {timings: lines, device, driver, cuda: "12.6", date: dayAgo(days), sizes: "course"});
   }
-  const names = ["new card", "card between the years", "card of a year ago", "card", "ancient card"]; // by their newest runs
+  // by their newest runs
+  const names = ["new card", "card between the years", "card of a year ago", "card", "ancient card"];
   const offered = (page, name) =>
     page.locator(`[name=${name}] option`).evaluateAll((all) => all.map((option) => option.textContent));
   await test("every device and driver is offered, however old its runs are, while others have newer ones", async () => {

@@ -102,7 +102,8 @@ async function figureTests() {
     );
   });
   await test("a trend's figures are rounded once, from the number itself", () => {
-    // each value lies half of the last digit between two; divided by 1e-6 first, a third of them would fall to the other side (2026-11-30)
+    // each value lies half of the last digit between two; divided by 1e-6 first, a third of them would fall to the
+    // other side (2026-11-30)
     for (let digits = 100005; digits < 1000000; digits += 10) {
       const value = Number(`${digits}e-10`);
       assert.equal(

@@ -1,4 +1,5 @@
-// History, runs and trend in Chromium: what they show is what the API says, to the digits shown, on days of UTC in every zone.
+// History, runs and trend in Chromium: what they show is what the API says, to the digits shown, on days of UTC in
+// every zone.
 import assert from "node:assert/strict";
 import {createHash} from "node:crypto";
 import {readFileSync, writeFileSync} from "node:fs";
@@ -206,7 +207,8 @@ async function matrixTests(browser, daemon, past) {
     const {page, done} = await open(browser, {expected: [/400/]});
     await visit(page, daemon, "view=history", ".matrix a.cell");
     const before = await page.locator(".matrix a.cell").count();
-    assert.equal(await page.locator('.matrix a.cell.foreign[aria-label*="; imported"]').count(), before); // all of the past came as imports
+    // all of the past came as imports
+    assert.equal(await page.locator('.matrix a.cell.foreign[aria-label*="; imported"]').count(), before);
     await page.locator("[name=source]").selectOption("any");
     await until("the replayed run's cell", async () => (await page.locator(".matrix a.cell").count()) === before + 1);
     assert.equal(parameters(page.url()).source, "any");
@@ -218,7 +220,8 @@ async function matrixTests(browser, daemon, past) {
     await visit(page, daemon, "view=history&since=2020-01-01&until=2020-02-01&source=any", ".empty");
     assert.equal(await page.getByRole("link", {name: "Show replayed runs too"}).count(), 0); // they are shown already
     await visit(page, daemon, "view=history&since=yesterday", ".notice.bad");
-    assert.match(await page.locator(".notice.bad").innerText(), /^Since day \(UTC\): 'yesterday' is /); // the field by its label
+    // the field by its label
+    assert.match(await page.locator(".notice.bad").innerText(), /^Since day \(UTC\): 'yesterday' is /);
     assert.equal(await page.locator("[name=since]").inputValue(), "yesterday");
     assert.equal(await page.locator("[aria-invalid=true]").getAttribute("name"), "since");
     await page.getByRole("button", {name: "90 days"}).click();

@@ -5,7 +5,10 @@ import {start, submit} from "./daemon.mjs";
 import {ended, jobs, look, panel, press, slow} from "./jobs-page.mjs";
 import {test} from "./suite.mjs";
 
-/** Answers of one address, held back until they are let go: {arrived, release(answer)}; answer(route) gives what they are to be. */
+/**
+ * Answers of one address, held back until they are let go: {arrived, release(answer)}; answer(route) gives what they
+ * are to be.
+ */
 async function hold(page, pattern) {
   let arrive;
   const held = [];
@@ -67,7 +70,8 @@ async function lateAndLost(browser) {
     };
     const guard = (route) => {
       const {authorization, ...headers} = route.request().headers();
-      return authorization ? route.continue({headers}) : route.fulfill({status: 401, json: {error}}); // the daemon knows no token
+      // the daemon knows no token
+      return authorization ? route.continue({headers}) : route.fulfill({status: 401, json: {error}});
     };
     await page.route(/\/api\/v1\//, guard);
     await link(page, first).click();
@@ -143,7 +147,8 @@ async function lateAndLost(browser) {
     });
     await look(other.page, daemon);
     await other.page.getByRole("link", {name: `run ${second.run}`}).waitFor();
-    assert.equal(await other.page.locator("#jobs .job-run .mark").count(), 0); // the daemon replays now; these runs it measured
+    // the daemon replays now; these runs it measured
+    assert.equal(await other.page.locator("#jobs .job-run .mark").count(), 0);
     await other.done();
   });
   await test("what /readyz says is taken back when it no longer holds", async () => {

@@ -17,8 +17,8 @@ function random(seed) {
 }
 
 /**
- * The recording under test as if it had been made at another time under another driver. factor(unit, state): by how much the times of a kernel differ; noise: how far, in parts of
- * one, all times of a row may lie off together.
+ * The recording under test as if it had been made at another time under another driver. factor(unit, state): by how
+ * much the times of a kernel differ; noise: how far, in parts of one, all times of a row may lie off together.
  */
 export function recordingOf({at, driver, cuda = "13.0", device = {}, factor = () => 1, noise = 0.001, seed = 1}) {
   const next = random(seed);
@@ -40,7 +40,8 @@ export function recordingOf({at, driver, cuda = "13.0", device = {}, factor = ()
     device: {...header.device, ...device},
     environment: {...header.environment, driver_version: driver, cuda_runtime_version: cuda},
   });
-  // Only a warm row's longest batches: from the shorter ones the engine works out how long its batches are, and the recording has no others.
+  // Only a warm row's longest batches: from the shorter ones the engine works out how long its batches are, and the
+  // recording has no others.
   const longest = new Map();
   for (const {op, unit, launches} of entries) {
     if (op === "warm") longest.set(unit, Math.max(launches, longest.get(unit) ?? 0));
@@ -70,7 +71,10 @@ export async function importForm(daemon, fields) {
 
 export const importRecording = (daemon, past) => importForm(daemon, {recording: recordingOf(past)});
 
-/** The published record of a Tesla T4, an import for each of its entries by the entry's date; gives the runs, in the record's order. */
+/**
+ * The published record of a Tesla T4, an import for each of its entries by the entry's date; gives the runs, in the
+ * record's order.
+ */
 export async function importT4(daemon) {
   const record = readFileSync(join(dirname(RL_README), "deploy/records/t4.json"), "utf8");
   const runs = [];
@@ -90,8 +94,8 @@ export const AFTER = "580.159.04";
 const factor = (unit, state) => (unit === "vector_add" && state === "warm" ? 1.05 : unit === "matmul_naive" ? 0.9 : 1);
 
 /**
- * Fills a daemon with runs of two drivers, eight each on four days each with a gap between, and with one timed-only run for each hostile name of a device.
- * Gives {device, days: {before, after}}: days from the oldest on.
+ * Fills a daemon with runs of two drivers, eight each on four days each with a gap between, and with one timed-only run
+ * for each hostile name of a device. Gives {device, days: {before, after}}: days from the oldest on.
  */
 export async function fillPast(daemon) {
   const days = {before: [40, 39, 38, 37].map(dayAgo), after: [20, 19, 18, 17].map(dayAgo)};

@@ -8,7 +8,10 @@ import {test} from "./suite.mjs";
 
 const PREFIX = "/node7/gpu";
 
-/** {url, astray, close()}: astray collects what was asked for outside of the prefix. The Host stays the browser's, as README.md says. */
+/**
+ * {url, astray, close()}: astray collects what was asked for outside of the prefix. The Host stays the browser's, as
+ * README.md says.
+ */
 async function proxyOf(daemon) {
   const astray = [];
   const server = http.createServer((request, response) => {

@@ -168,7 +168,10 @@ async function drawing(browser, daemon, document) {
 
 const LEVEL_BYTES = {dram: "DRAM byte", l2: "byte between SMs and L2", l1: "byte through L1"};
 
-/** [what, text as shown, the API's number, unit, least digits] of each figure that the detail box and the point's own name give of a row; what has no number is checked for its words at once. */
+/**
+ * [what, text as shown, the API's number, unit, least digits] of each figure that the detail box and the point's own
+ * name give of a row; what has no number is checked for its words at once.
+ */
 async function figuresOf(page, row, state, level) {
   const facts = Object.fromEntries(
     await page
@@ -220,7 +223,10 @@ async function figuresOf(page, row, state, level) {
   return figures;
 }
 
-/** The numbers of the detail box and of the point's name are those of the API, to the last digit shown, and one digit off would be told. Gives their number. */
+/**
+ * The numbers of the detail box and of the point's name are those of the API, to the last digit shown, and one digit
+ * off would be told. Gives their number.
+ */
 export async function checkDetail(page, row, state, level = "dram") {
   const figures = await figuresOf(page, row, state, level);
   for (const [what, text, value, unit, least] of figures) {

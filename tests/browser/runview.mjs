@@ -1,4 +1,5 @@
-// The run view's choices in Chromium: level, a run laid over, kernels put away, sorting, what is taken away, and what stands below the table.
+// The run view's choices in Chromium: level, a run laid over, kernels put away, sorting, what is taken away, and what
+// stands below the table.
 import assert from "node:assert/strict";
 import {createHash} from "node:crypto";
 import {readFileSync, writeFileSync} from "node:fs";
@@ -57,7 +58,10 @@ async function levels(browser, daemon, ids, document) {
   });
 }
 
-/** Goes through every point of a run's state, at each level, and holds each figure against the API's; gives how many there were. */
+/**
+ * Goes through every point of a run's state, at each level, and holds each figure against the API's; gives how many
+ * there were.
+ */
 async function everyPoint(browser, daemon, id, state) {
   const document = (await daemon.ask("GET", `/api/v1/runs/${id}`)).json;
   let figures = 0;

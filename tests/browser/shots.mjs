@@ -1,5 +1,6 @@
-// Writes a picture of each view at each width and scheme into a folder, to be looked at. By hand: RL_SHOTS=FOLDER tests/browser/run BUILD_DIR
-// RL_VIEWS=run,history takes those alone; RL_WIDTHS=1440 and RL_SCHEMES=light,print likewise.
+// Writes a picture of each view at each width and scheme into a folder, to be looked at. By hand: RL_SHOTS=FOLDER
+// tests/browser/run BUILD_DIR RL_VIEWS=run,history takes those alone; RL_WIDTHS=1440 and RL_SCHEMES=light,print
+// likewise.
 import {mkdirSync} from "node:fs";
 import {join} from "node:path";
 import {ADDRESSES, fill} from "./addresses.mjs";

@@ -1,5 +1,6 @@
-// States of the views over many runs that no address alone brings about: long and hostile names, nothing there, errors, refusals, what is stale, and much of everything.
-// Where the daemon of the tests cannot be brought into a state, its own answer is changed on the way.
+// States of the views over many runs that no address alone brings about: long and hostile names, nothing there, errors,
+// refusals, what is stale, and much of everything. Where the daemon of the tests cannot be brought into a state, its
+// own answer is changed on the way.
 import {dirname, join} from "node:path";
 import {AFTER, BEFORE, dayAgo, importForm} from "./past.mjs";
 import {JSON_TYPE} from "./daemon.mjs";
@@ -80,7 +81,9 @@ function manyPoints(trend) {
   };
 }
 
-/** A year of days of two devices under four drivers, one of them unknown: an answer of the history as the API gives it. */
+/**
+ * A year of days of two devices under four drivers, one of them unknown: an answer of the history as the API gives it.
+ */
 export function manyDays(history) {
   const [row] = history.rows;
   if (!row) return history; // of years before
@@ -161,8 +164,8 @@ const jobsAs = (page) =>
 const answered = (status) => new RegExp(`responded with a status of ${status} `);
 
 /**
- * before(page, ids): what has to be in place before the address is opened; then(page, ids): what leads on from there; ready: what stands there in the end.
- * expected: patterns of the console errors that the state is brought about by.
+ * before(page, ids): what has to be in place before the address is opened; then(page, ids): what leads on from there;
+ * ready: what stands there in the end. expected: patterns of the console errors that the state is brought about by.
  */
 export const STATES = [
   {
@@ -361,7 +364,8 @@ export async function fillStates(daemon, ids) {
   ]
     .map(([kernel, ms]) => `${JSON.stringify({kernel, ms})}\n`)
     .join("");
-  const hostile = await importForm(daemon, {timings, device: WORDS.slice(0, 120), date: dayAgo(10)}); // neither driver nor CUDA
+  // neither driver nor CUDA
+  const hostile = await importForm(daemon, {timings, device: WORDS.slice(0, 120), date: dayAgo(10)});
   await daemon.ask("PUT", `/api/v1/runs/${hostile.id}/note`, {headers: JSON_TYPE, body: JSON.stringify({text: WORDS})});
   return {...ids, t4: t4.device.id, t4Run: ids.imported, hostile: hostile.device.id};
 }

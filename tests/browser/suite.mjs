@@ -1,13 +1,17 @@
 // As much of a test runner as is needed here.
 import assert from "node:assert/strict";
 
-const LIMIT_MS = 180000; // ends a test that hangs; on a machine with ten times its load the longest took 41 s (2026-11-30)
+// ends a test that hangs; on a machine with ten times its load the longest took 41 s (2026-11-30)
+const LIMIT_MS = 180000;
 let passed = 0;
 const failed = [];
 
 const wanted = new RegExp(process.env.RL_TEST ?? "");
 
-/** Runs one test; a failure is printed and counted, and the next test runs. RL_TEST=PATTERN runs those alone whose names match it. */
+/**
+ * Runs one test; a failure is printed and counted, and the next test runs. RL_TEST=PATTERN runs those alone whose names
+ * match it.
+ */
 export async function test(name, body, {always = false} = {}) {
   if (!always && !wanted.test(name)) return;
   const started = Date.now();

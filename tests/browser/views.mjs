@@ -1,4 +1,5 @@
-// What every view has to keep to: no violation that axe finds, no sideways scroll, nothing over anything else, no text cut, no made-up number, all of it by keyboard.
+// What every view has to keep to: no violation that axe finds, no sideways scroll, nothing over anything else, no text
+// cut, no made-up number, all of it by keyboard.
 import assert from "node:assert/strict";
 import {ADDRESSES, fill} from "./addresses.mjs";
 import {axe, launch, open, overflow} from "./browser.mjs";
@@ -11,7 +12,10 @@ const WIDTHS = [1440, 768, 390, 320]; // the last is what WCAG 1.4.10 asks for
 const A4 = 718; // CSS pixels between the margins of an upright page of A4
 const PAPERS = [1440, A4, 390];
 
-/** Texts of the page that overlap another text, and texts that their own box cuts. Pairs within one element are left out: a line may touch the next. */
+/**
+ * Texts of the page that overlap another text, and texts that their own box cuts. Pairs within one element are left
+ * out: a line may touch the next.
+ */
 const layout = (page) =>
   page.evaluate(() => {
     const texts = [];
@@ -103,7 +107,10 @@ const slips = (page) =>
     return found.slice(0, 5);
   });
 
-/** Goes through the page with Tab and gives the controls that were never in focus. Radios of one group, points of a chart and links of a grid are one stop, with arrow keys inside. */
+/**
+ * Goes through the page with Tab and gives the controls that were never in focus. Radios of one group, points of a
+ * chart and links of a grid are one stop, with arrow keys inside.
+ */
 async function unreached(page) {
   await page.evaluate(() => {
     document.body.tabIndex = -1; // where the next Tab begins is the page's start, wherever the view has put the focus

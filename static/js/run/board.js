@@ -50,7 +50,10 @@ function makeParts() {
   return parts;
 }
 
-/** What has to be said of the choice itself: a level without a roof, another state of the run laid over, a run that could not be had. */
+/**
+ * What has to be said of the choice itself: a level without a roof, another state of the run laid over, a run that
+ * could not be had.
+ */
 function remarks(run, view, second, {failed, again}) {
   const made = [];
   const level = levelOf(view.level);
@@ -111,14 +114,18 @@ function caption(run, view, second, series) {
   return {title: `Roofline of ${run.device.name}`, lines, kernels};
 }
 
-/** The run laid over in the state of the view, or where it has no such rows in its first; null where none is laid over. */
+/**
+ * The run laid over in the state of the view, or where it has no such rows in its first; null where none is laid over.
+ */
 function inState(second, state) {
   if (!second) return null;
   const all = statesOf(second);
   return {run: second, state: all.includes(state) ? state : (all[0] ?? "warm")};
 }
 
-/** What else there is of a row: its course over days, and the judgement of two runs. second: the run laid over, or null. */
+/**
+ * What else there is of a row: its course over days, and the judgement of two runs. second: the run laid over, or null.
+ */
 function onward(p, run, second, view, shell) {
   const trend = element(
     "a",
@@ -143,7 +150,10 @@ function onward(p, run, second, view, shell) {
   return [element("p", {class: "onward"}, trend, compare)];
 }
 
-/** The kernel whose figures stand beside the chart while the reader chose none: the first with a point, else with a place at all. */
+/**
+ * The kernel whose figures stand beside the chart while the reader chose none: the first with a point, else with a
+ * place at all.
+ */
 const firstOf = (shown) =>
   (shown.find((p) => p.where === "point") ?? shown.find((p) => p.rate !== null) ?? null)?.kernel ?? null;
 
@@ -163,8 +173,9 @@ function drawTable(parts, run, view, change) {
 }
 
 /**
- * view: {state, level, hidden, order, chosen, over}, kept by the caller; laid: {second: a run or null, failed: an ApiError or null, again(): asks for it once more}; change(part) is called when the reader
- * changes the view. Returns {parts, draw, redraw, lay, picture, fileName}.
+ * view: {state, level, hidden, order, chosen, over}, kept by the caller; laid: {second: a run or null, failed: an
+ * ApiError or null, again(): asks for it once more}; change(part) is called when the reader changes the view. Returns
+ * {parts, draw, redraw, lay, picture, fileName}.
  */
 export function board(run, view, laid, {change, shell}) {
   const parts = makeParts();

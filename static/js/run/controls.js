@@ -1,4 +1,5 @@
-// The choices above the chart: level, cache state, the run laid over, and what can be taken away: a link, pictures, data.
+// The choices above the chart: level, cache state, the run laid over, and what can be taken away: a link, pictures,
+// data.
 import * as api from "../api.js";
 import {field, radios} from "../controls.js";
 import {element} from "../dom.js";
@@ -32,7 +33,10 @@ export const states = (all, value, set) =>
 const word = (run) =>
   `${run.id}: ${run.sizes}${run.source === "measured" ? "" : `, ${run.source}`}, ${day(run.date)}, ${run.driver ?? "driver not known"}, ${run.device.name}`;
 
-/** The choice of a run to lay over. over: its id or null; set(id or null). fill() asks the daemon for recent runs and gives them; show(id or null): the one that is laid over. */
+/**
+ * The choice of a run to lay over. over: its id or null; set(id or null). fill() asks the daemon for recent runs and
+ * gives them; show(id or null): the one that is laid over.
+ */
 export function overlay(run, over, set, shell) {
   const select = element("select", {});
   const put = (...groups) => {
@@ -80,7 +84,10 @@ async function copy(text, place) {
   }
 }
 
-/** "Copy link" and the downloads. of: {link() → address, run, picture() → {svg, title, lines, kernels}, name() → file name without ending}. */
+/**
+ * "Copy link" and the downloads. of: {link() → address, run, picture() → {svg, title, lines, kernels}, name() → file
+ * name without ending}.
+ */
 export function takeaway({link, run, picture, name}) {
   const said = element("div", {class: "said", role: "status"});
   const ground = radios(

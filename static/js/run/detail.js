@@ -71,7 +71,10 @@ function beside(q, p, run, first) {
   return [head, definitions(rows, {})];
 }
 
-/** p: the kernel as placed in the first run, or null where only the second one has it; q: in the run laid over; second: {run} or null; first: the run itself; onward(p): links to what else there is of it. */
+/**
+ * p: the kernel as placed in the first run, or null where only the second one has it; q: in the run laid over; second:
+ * {run} or null; first: the run itself; onward(p): links to what else there is of it.
+ */
 export function detail(p, q, second, first, onward) {
   const shown = p ?? q;
   const head = element("h3", {}, element("span", {class: "badge"}, String(shown.number)), bdi(shown.title));

@@ -21,7 +21,10 @@ const PROPERTIES = [
   "text-anchor",
 ];
 
-/** The custom properties of the page's colours on a light or dark ground, whatever the reader's own scheme is: page.css says the dark ones under a media query. */
+/**
+ * The custom properties of the page's colours on a light or dark ground, whatever the reader's own scheme is: page.css
+ * says the dark ones under a media query.
+ */
 function palette(ground) {
   const made = new Map();
   const take = (rule) => {
@@ -43,7 +46,10 @@ function palette(ground) {
   return made;
 }
 
-/** Copies what the style sheets say of each element into attributes: a file has no style sheet of ours, and the page may not write style attributes. */
+/**
+ * Copies what the style sheets say of each element into attributes: a file has no style sheet of ours, and the page may
+ * not write style attributes.
+ */
 function resolve(from, to) {
   const style = getComputedStyle(from);
   for (const name of PROPERTIES) {
@@ -79,8 +85,8 @@ const cut = (text, width) =>
   text.length * 6.6 <= width ? text : `${text.slice(0, Math.max(1, Math.floor(width / 6.6) - 1))}…`;
 
 /**
- * The chart with its ground ("light" or "dark"), a title, lines of words below the title, and the kernels by number below the chart.
- * The chart must be on the page: what the style sheets say of it is read there.
+ * The chart with its ground ("light" or "dark"), a title, lines of words below the title, and the kernels by number
+ * below the chart. The chart must be on the page: what the style sheets say of it is read there.
  */
 export function standalone(svg, {ground, title, lines, kernels}) {
   const host = svg.parentElement;

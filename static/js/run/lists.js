@@ -54,7 +54,10 @@ function most(reasons) {
   return first?.[0] ?? null;
 }
 
-/** Two lists, {on, off}: of the kernels with a point, with the buttons for all kernels, and of those without, with the reasons; both empty where the run has no rows. */
+/**
+ * Two lists, {on, off}: of the kernels with a point, with the buttons for all kernels, and of those without, with the
+ * reasons; both empty where the run has no rows.
+ */
 export function kernelLists(series, hidden, actions) {
   const {placed} = series;
   if (placed.length === 0) return {on: [], off: []};

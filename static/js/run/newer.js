@@ -7,12 +7,14 @@ import {bdi, button} from "../parts.js";
 const POLL_MS = 20000;
 
 /**
- * Asks now and then for the newest good run, of the run's device or, where the address names no run, of all; that the daemon does not answer is told by the frame. newest(): the
- * id of the device's newest run when the view was drawn, as far as it is known. to(run): the address of another run in the state that the view has now.
+ * Asks now and then for the newest good run, of the run's device or, where the address names no run, of all; that the
+ * daemon does not answer is told by the frame. newest(): the id of the device's newest run when the view was drawn, as
+ * far as it is known. to(run): the address of another run in the state that the view has now.
  */
 export function watch(run, {latest, newest, to}, shell) {
   let told = run.id;
-  let first = latest ? run.id : undefined; // what was the newest at the start: an older run that was asked for by its id is not out of date
+  // what was the newest at the start: an older run that was asked for by its id is not out of date
+  let first = latest ? run.id : undefined;
   const tell = (other) => {
     const more = [
       other.device.id === run.device.id ? null : bdi(other.device.name),

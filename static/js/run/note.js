@@ -82,8 +82,8 @@ function noteAsRead(run, body, edit) {
 }
 
 /**
- * The form that changes a note. draft: {text, accepted} to begin with; above: nodes over it. save() writes what value() gives, {text, accepted} as it is then; cancel() leaves the form.
- * Gives {nodes, value(), refuse(error), focus()}.
+ * The form that changes a note. draft: {text, accepted} to begin with; above: nodes over it. save() writes what value()
+ * gives, {text, accepted} as it is then; cancel() leaves the form. Gives {nodes, value(), refuse(error), focus()}.
  */
 function noteForm(run, draft, above, {save, cancel}) {
   const text = element("textarea", {rows: "4", maxlength: "4096", dir: "auto"});
@@ -155,7 +155,10 @@ export function note(run, shell) {
     form.focus();
   };
 
-  /** Somebody else wrote: their note is shown beside the draft in the form, which is not lost. before: the rows accepted when the draft began. */
+  /**
+   * Somebody else wrote: their note is shown beside the draft in the form, which is not lost. before: the rows accepted
+   * when the draft began.
+   */
   const meanwhile = async (form, before) => {
     const draft = form.value();
     try {

@@ -1,4 +1,5 @@
-// What a run says besides its figures: checks, ceilings, environment, telemetry, where an import came from, the job's transcript.
+// What a run says besides its figures: checks, ceilings, environment, telemetry, where an import came from, the job's
+// transcript.
 import * as api from "../api.js";
 import {element} from "../dom.js";
 import {NONE, ceilingName, clockReason, fixed, flag, percent, sentence, si, withUnit} from "../format.js";

@@ -12,7 +12,10 @@ const MOST_CHARACTERS = 1024;
 const path = (run) => `/api/v1/runs/${encodeURIComponent(run.id)}/predictions`;
 const textsOf = ({why_wrong: said}) => Object.fromEntries(said.map(({kernel, text}) => [kernel, text]));
 
-/** A text for each of the most wrong. drafts: by kernel. save(texts), cancel(). Gives {nodes, value(), refuse(error), focus()}. */
+/**
+ * A text for each of the most wrong. drafts: by kernel. save(texts), cancel(). Gives {nodes, value(), refuse(error),
+ * focus()}.
+ */
 function whyForm(run, body, drafts, above, {save, cancel}) {
   const inputs = body.most_wrong.map((kernel, i) => {
     const text = element("textarea", {rows: "3", maxlength: String(MOST_CHARACTERS), dir: "auto"});

@@ -1,4 +1,5 @@
-// A ratio with its interval on one scale for all rows: linear near no change, logarithmic far from it, so that 1 percent stays to be seen beside 300.
+// A ratio with its interval on one scale for all rows: linear near no change, logarithmic far from it, so that 1
+// percent stays to be seen beside 300.
 import {svgElement} from "../dom.js";
 
 const LINEAR = 1; // percent: about where the scale turns from linear to logarithmic, the least change that counts
@@ -107,7 +108,10 @@ export const key = (change) => [
   [sample(shapeOf("spread head", "M2,7H22")), "of head's"],
 ];
 
-/** Band of ±1 percent, interval with its ends, ratio by the verdict's shape; words stand beside it, so it is hidden from readers. */
+/**
+ * Band of ±1 percent, interval with its ends, ratio by the verdict's shape; words stand beside it, so it is hidden from
+ * readers.
+ */
 export function interval(measure, scale, shape, change) {
   const {
     ratio,
@@ -121,7 +125,8 @@ export function interval(measure, scale, shape, change) {
   );
   if (low !== null && high !== null) {
     const [a, b] = [scale.x(low).toFixed(1), scale.x(high).toFixed(1)];
-    const end = (x) => (b - a > MARK ? `M${x},${MIDDLE - 5}V${MIDDLE + 5}` : ""); // ends of a shorter one would stick out behind the mark
+    // ends of a shorter one would stick out behind the mark
+    const end = (x) => (b - a > MARK ? `M${x},${MIDDLE - 5}V${MIDDLE + 5}` : "");
     svg.append(svgElement("path", {class: "range", d: `${end(a)}M${a},${MIDDLE}H${b}${end(b)}`}));
   }
   const heights = {base: 25, head: 30};

@@ -1,4 +1,5 @@
-// The rows of a comparison: verdict, interval, numbers and reasons of each; chosen by verdict and state, in the order that the reader wants.
+// The rows of a comparison: verdict, interval, numbers and reasons of each; chosen by verdict and state, in the order
+// that the reader wants.
 import {chooser, field} from "../controls.js";
 import {element} from "../dom.js";
 import {NONE} from "../format.js";
@@ -182,7 +183,10 @@ const headOf = (scale, what) =>
     element("span", {}, "base → head"),
   );
 
-/** Rows and ceilings with their choosers. choice: {verdict, rowstate, order} as the address has it; chosen(changes) keeps it there. */
+/**
+ * Rows and ceilings with their choosers. choice: {verdict, rowstate, order} as the address has it; chosen(changes)
+ * keeps it there.
+ */
 export function comparedRows(answer, titles, choice, chosen, trend) {
   const scale = scaleOf([...answer.rows.map((row) => row.time_s), ...answer.ceilings.map((ceiling) => ceiling.value)]);
   const context = {titles, scale, change: answer.rules.change, trend};

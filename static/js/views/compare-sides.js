@@ -35,7 +35,10 @@ function options(device) {
   return [...made, [LABEL, "runs with a label …"], [RUNS, "runs by number …"]];
 }
 
-/** The chooser of a side; with "runs by number" and "runs with a label" a text beside it: {node, select, read, fault(text)}. */
+/**
+ * The chooser of a side; with "runs by number" and "runs with a label" a text beside it: {node, select, read,
+ * fault(text)}.
+ */
 function side(name, label, device, value) {
   const byRuns = value === "" || value.startsWith("run:");
   const given = labelOf(value);
@@ -83,8 +86,9 @@ function side(name, label, device, value) {
 }
 
 /**
- * The form: {form, fault}. submit({base, head, device, sizes, suite, source}) is told when the reader asks; moved(device) when they choose another device.
- * fault(side, text) puts an error at the numbers of runs of a side; null takes it away.
+ * The form: {form, fault}. submit({base, head, device, sizes, suite, source}) is told when the reader asks;
+ * moved(device) when they choose another device. fault(side, text) puts an error at the numbers of runs of a side; null
+ * takes it away.
  */
 export function sidesForm(state, devices, submit, moved) {
   const device = devices.find((one) => one.id === state.device) ?? null;
@@ -98,7 +102,8 @@ export function sidesForm(state, devices, submit, moved) {
     state.device,
   );
   which.addEventListener("change", () => moved(which.value));
-  // Runs that are named are taken whatever their source: it then chooses the history alone that few of them are judged by.
+  // Runs that are named are taken whatever their source: it then chooses the history alone that few of them are judged
+  // by.
   const source = field("Source", chooser("source", SOURCES, state.source), {broad: true});
   const tell = () => {
     source.querySelector("label").textContent = [base, head].every((one) => one.select.value === RUNS)
@@ -199,7 +204,10 @@ function one(shell, name, side, source, run, comparable) {
   );
 }
 
-/** Which runs stood for each side, and what was left out, with its reason. sources: {base, head}, of the runs of each, or null; runs: {base, head}, one of each, or null. */
+/**
+ * Which runs stood for each side, and what was left out, with its reason. sources: {base, head}, of the runs of each,
+ * or null; runs: {base, head}, one of each, or null.
+ */
 export const sides = (shell, answer, sources, runs) =>
   element(
     "div",

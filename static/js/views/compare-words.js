@@ -65,7 +65,10 @@ export function changeOf(ratio) {
   return withUnit(`${Number(digits) === 0 ? "" : value > 0 ? "+" : "−"}${digits}`, "%");
 }
 
-/** The label that a side names, null where it names none, and the rest of the side: {text, rest}. A comma of a label stands after a backslash. */
+/**
+ * The label that a side names, null where it names none, and the rest of the side: {text, rest}. A comma of a label
+ * stands after a backslash.
+ */
 export function labelOf(side) {
   const parts = side.match(/(?:\\.|[^,\\]|\\$)+/g) ?? [];
   const at = parts.findIndex((part) => part.startsWith("label:"));

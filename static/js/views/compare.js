@@ -1,4 +1,5 @@
-// Comparison, #view=compare&base=…&head=…&device=…: whether head differs from base, regressions first, each verdict with its reason.
+// Comparison, #view=compare&base=…&head=…&device=…: whether head differs from base, regressions first, each verdict
+// with its reason.
 import * as api from "../api.js";
 import {element} from "../dom.js";
 import {percent, sentence as asSentence} from "../format.js";
@@ -93,7 +94,9 @@ function hint(asked, answer) {
   );
 }
 
-/** What there is to compare where the reader has not said: the two newest drivers of the device that has more than one. */
+/**
+ * What there is to compare where the reader has not said: the two newest drivers of the device that has more than one.
+ */
 function suggestion(devices) {
   for (const device of devices) {
     const [newest, before] = versionsOf(device);
@@ -102,7 +105,10 @@ function suggestion(devices) {
   return null;
 }
 
-/** {base, head}: one run of each side, whole; null where a side has none. What can be compared is alike in what is read of it: one run tells it for both. */
+/**
+ * {base, head}: one run of each side, whole; null where a side has none. What can be compared is alike in what is read
+ * of it: one run tells it for both.
+ */
 async function firstRuns(answer, signal) {
   const first = (id) => (id === undefined ? null : api.run(id, {signal}));
   const [base, head] = [answer.base.runs[0], answer.head.runs[0]];
@@ -114,7 +120,10 @@ async function firstRuns(answer, signal) {
   return {base: run, head: run};
 }
 
-/** Where the runs of each side are from: the API says so where they are not all from the same; else one of them tells it. */
+/**
+ * Where the runs of each side are from: the API says so where they are not all from the same; else one of them tells
+ * it.
+ */
 function sourcesOf(answer, runs) {
   const said = answer.warnings.find((warning) => warning.field === "source");
   return said ? {base: said.base, head: said.head} : {base: runs.base?.source ?? null, head: runs.head?.source ?? null};

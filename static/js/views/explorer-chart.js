@@ -1,4 +1,5 @@
-// The explorer's chart: roof, ridge, each kernel on the roof by its intensity, and below it what was achieved. Observable Plot draws; names are added here.
+// The explorer's chart: roof, ridge, each kernel on the roof by its intensity, and below it what was achieved.
+// Observable Plot draws; names are added here.
 import {svgElement} from "../dom.js";
 import {intensity, ratio, si, tick} from "../format.js";
 import {LEADER, boxAt, placeLabels} from "../labels.js";
@@ -213,8 +214,8 @@ function numbers(svg, points, obstacles, px, py, size) {
 }
 
 /**
- * points: [{number (text), title, intensity, attainable, regime, rate (achieved, or null), before (the place without reuse, or null)}], roof: {bandwidth, peak}.
- * sentence: what the chart says, for who does not see it.
+ * points: [{number (text), title, intensity, attainable, regime, rate (achieved, or null), before (the place without
+ * reuse, or null)}], roof: {bandwidth, peak}. sentence: what the chart says, for who does not see it.
  */
 export function explorerChart(points, roof, width, sentence) {
   const size = {width, height: Math.round(Math.min(560, Math.max(320, width * 0.62)))};
@@ -230,7 +231,8 @@ export function explorerChart(points, roof, width, sentence) {
     y: {type: "log", domain: domain.y},
     marks: marks(points, roof, domain, size),
   });
-  for (const style of svg.querySelectorAll("style")) style.remove(); // the Content-Security-Policy refuses them; page.css has Plot's few rules
+  // the Content-Security-Policy refuses them; page.css has Plot's few rules
+  for (const style of svg.querySelectorAll("style")) style.remove();
   for (const child of svg.children) child.setAttribute("aria-hidden", "true");
   svg.setAttribute("role", "img");
   svg.setAttribute("aria-label", sentence);

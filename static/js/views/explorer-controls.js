@@ -1,4 +1,5 @@
-// The explorer's form: what is placed, under which roof, and what was achieved. It keeps its elements, so that typing and focus stay; it holds no result.
+// The explorer's form: what is placed, under which roof, and what was achieved. It keeps its elements, so that typing
+// and focus stay; it holds no result.
 import {fault, field, radios} from "../controls.js";
 import {element} from "../dom.js";
 import {day, si} from "../format.js";
@@ -33,7 +34,10 @@ function kernelSelect(state, catalogue) {
   return select;
 }
 
-/** The subject that a choice in the list begins with. before: what was placed until now, whose figures one's own begin with. */
+/**
+ * The subject that a choice in the list begins with. before: what was placed until now, whose figures one's own begin
+ * with.
+ */
 function begin(value, before) {
   const [kind, id] = value.split(":");
   if (kind === "example") return {kind, id, size: String(EXAMPLES.find((e) => e.id === id).size)};
@@ -55,7 +59,9 @@ function typed(owner, name, label, changed, hint = null) {
   return {box: field(label, input, {hint, error: true}), input};
 }
 
-/** The fields that belong to the kind of subject. Gives {nodes, inputs}: of those that may be told an error, by name. */
+/**
+ * The fields that belong to the kind of subject. Gives {nodes, inputs}: of those that may be told an error, by name.
+ */
 function subjectFields(state, catalogue, changed) {
   const {subject} = state;
   if (subject.kind === "example") {
@@ -175,7 +181,10 @@ function typedRoof(state, changed) {
   };
 }
 
-/** The roof: a run of the list and its cache state, or two figures, which begin with the roof that was shown before them unless the reader has typed some. */
+/**
+ * The roof: a run of the list and its cache state, or two figures, which begin with the roof that was shown before them
+ * unless the reader has typed some.
+ */
 function roofFields(state, runs, {changed, rebuilt, roof}) {
   const kind = radios(
     "Roof",
@@ -248,8 +257,8 @@ function achievedFields(state, changed) {
 }
 
 /**
- * The form over state, which it changes. changed({run}) is called after each change; work() gives the {flop, bytes} that are placed now, roof() the roof as of roofOf. Returns {form, say(errors by field),
- * rebuild()}.
+ * The form over state, which it changes. changed({run}) is called after each change; work() gives the {flop, bytes}
+ * that are placed now, roof() the roof as of roofOf. Returns {form, say(errors by field), rebuild()}.
  */
 export function controls(state, catalogue, runs, {changed, work, roof}) {
   const form = element("form", {class: "explorer-form", "aria-label": "What to place, and under which roof"});

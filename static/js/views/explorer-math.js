@@ -1,8 +1,11 @@
-// The explorer's arithmetic: pure, no DOM, SI base units (flop, bytes, seconds, FLOP/s, B/s). The roofline is Williams, Waterman and Patterson's:
-// attainable = min(peak, intensity × bandwidth).
+// The explorer's arithmetic: pure, no DOM, SI base units (flop, bytes, seconds, FLOP/s, B/s). The roofline is Williams,
+// Waterman and Patterson's: attainable = min(peak, intensity × bandwidth).
 import {PREFIXES} from "../format.js";
 
-/** Thresholds of a measured row's bound and advice, in gpu/record/derive.h under the same names; a test holds the two together. */
+/**
+ * Thresholds of a measured row's bound and advice, in gpu/record/derive.h under the same names; a test holds the two
+ * together.
+ */
 export const LATENCY_PERCENT = 60;
 export const AT_CEILING_PERCENT = 80;
 export const ACCESS_DRAM_PER_ASK = 1.25;
@@ -12,9 +15,9 @@ export const ACCESS_L1_PER_ASK = 2;
 export const ridge = ({bandwidth, peak}) => peak / bandwidth;
 
 /**
- * A kernel of flop and bytes a launch under {bandwidth, peak}:
- * {intensity, attainable, percentOfPeak, regime: "memory" | "compute", ridge, reuse}. reuse: by how much the bytes would have to shrink for the kernel to reach
- * the ridge; below 1, by how much they may grow. A kernel without flop has no intensity: all but regime and ridge is null.
+ * A kernel of flop and bytes a launch under {bandwidth, peak}: {intensity, attainable, percentOfPeak, regime: "memory"
+ * | "compute", ridge, reuse}. reuse: by how much the bytes would have to shrink for the kernel to reach the ridge;
+ * below 1, by how much they may grow. A kernel without flop has no intensity: all but regime and ridge is null.
  */
 export function place({flop, bytes}, roof) {
   const at = ridge(roof);
@@ -34,8 +37,8 @@ export function place({flop, bytes}, roof) {
 }
 
 /**
- * A launch that took seconds, held against its roof: {rate, byteRate, percentOfRoof, percentOfMemory, percentOfCompute, nearest: "memory" | "compute"}. Without
- * flop the roof is the memory's. nearest: the roof that it comes nearest to.
+ * A launch that took seconds, held against its roof: {rate, byteRate, percentOfRoof, percentOfMemory, percentOfCompute,
+ * nearest: "memory" | "compute"}. Without flop the roof is the memory's. nearest: the roof that it comes nearest to.
  */
 export function achieve({flop, bytes}, roof, seconds) {
   const byteRate = bytes / seconds;
@@ -75,7 +78,10 @@ const TYPED = {
 };
 const LARGEST = 1e21; // as in the API's own ranges
 
-/** Quantities that can be typed in. units: as they may be written, the empty one last; small: prefixes below 1 make sense; zero: 0 is a value. */
+/**
+ * Quantities that can be typed in. units: as they may be written, the empty one last; small: prefixes below 1 make
+ * sense; zero: 0 is a value.
+ */
 export const KINDS = {
   flop: {
     name: "Flop",
@@ -98,7 +104,10 @@ export const KINDS = {
   time: {name: "Time", units: ["s", ""], small: true, example: "47.2 µs, 0.25 ms or 4.72e-5"},
 };
 
-/** A number as people type it, with an SI prefix, with the unit or without: "201.3M", "504 GB/s", "1.5e9". Gives {value} or {error} in words. */
+/**
+ * A number as people type it, with an SI prefix, with the unit or without: "201.3M", "504 GB/s", "1.5e9". Gives {value}
+ * or {error} in words.
+ */
 export function read(text, kind) {
   const trimmed = text.trim().replace(/[\u00a0\u202f]/g, " ");
   const wrong = (why) => ({error: `${kind.name}: ${why} Write it like ${kind.example}.`});
@@ -137,8 +146,8 @@ export function readSize(text, example) {
 const WORD = 4; // bytes of a float
 
 /**
- * Examples whose flop and bytes follow from one size n. bytes: what reaches DRAM when no cache helps, but for the library's product, which is given the
- * least that can move; least: each input read once and each output written once.
+ * Examples whose flop and bytes follow from one size n. bytes: what reaches DRAM when no cache helps, but for the
+ * library's product, which is given the least that can move; least: each input read once and each output written once.
  */
 export const EXAMPLES = [
   {

@@ -15,8 +15,9 @@ export const EXAMPLE_ROOF = {bandwidth: "504 GB/s", peak: "29.1 TFLOP/s"};
 const exampleOf = (id) => EXAMPLES.find((example) => example.id === id);
 
 /**
- * A subject is what is placed: {kind: "example", id, size} (size as typed), {kind: "kernel", id, bytes: "course" | "scaled" | "counted"} or
- * {kind: "own", flop, bytes} (as typed). Its code has no character that an address would escape, but in what was typed.
+ * A subject is what is placed: {kind: "example", id, size} (size as typed), {kind: "kernel", id, bytes: "course" |
+ * "scaled" | "counted"} or {kind: "own", flop, bytes} (as typed). Its code has no character that an address would
+ * escape, but in what was typed.
  */
 export function encodeSubject(subject) {
   if (subject.kind === "example") return [subject.id, subject.size].join("*");
@@ -186,7 +187,10 @@ export function roofOf(state, run) {
   return {bandwidth: copy.value, peak: fma.value, name: `the ${state.cache} roof of run ${run.id}`};
 }
 
-/** A roof as the texts of its fields, with more digits than are shown, so that what follows from them is right to the digits shown. */
+/**
+ * A roof as the texts of its fields, with more digits than are shown, so that what follows from them is right to the
+ * digits shown.
+ */
 export const roofTexts = ({bandwidth, peak}) => ({
   bandwidth: `${Number((bandwidth / 1e9).toPrecision(7))} GB/s`,
   peak: `${Number((peak / 1e12).toPrecision(7))} TFLOP/s`,

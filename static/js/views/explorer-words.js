@@ -52,7 +52,9 @@ export function meaning({regime, intensity}) {
     : "More bandwidth would change nothing here: only cheaper arithmetic, fewer operations or faster units, gets more out of it.";
 }
 
-/** What bytes below the least that must move say about the reuse that was asked for; null when there is nothing to say. */
+/**
+ * What bytes below the least that must move say about the reuse that was asked for; null when there is nothing to say.
+ */
 export function impossible(bytes, least, times) {
   if (least === null || times === 1 || bytes >= least * 0.999) return null;
   return `${si(bytes, "B")} is less than the ${si(least, "B")} of distinct data: every byte has to cross once, so no tiling of this kernel alone gets there. Fusing it with the kernel before or after could, since their shared data then never leaves the chip.`;
@@ -82,7 +84,10 @@ export const KNOBS = [
   ],
 ];
 
-/** What to do next: {title, text, knobs: whether to show where to look}. held: of achieve(), or null when nothing was given. */
+/**
+ * What to do next: {title, text, knobs: whether to show where to look}. held: of achieve(), or null when nothing was
+ * given.
+ */
 export function advice(placed, held) {
   if (held === null) {
     return {

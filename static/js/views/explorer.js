@@ -1,4 +1,5 @@
-// The explorer: where a kernel stands under a roof, from its flop and bytes, and what that says about the work to be done.
+// The explorer: where a kernel stands under a roof, from its flop and bytes, and what that says about the work to be
+// done.
 import {get, run as getRun} from "../api.js";
 import {element} from "../dom.js";
 import {NONE, flag, intensity, ratio, sentence as asSentence, si} from "../format.js";
@@ -267,7 +268,10 @@ function lesson() {
   );
 }
 
-/** The state's figures on the page: what is drawn after each change. Elements of parts are kept, their content is replaced. */
+/**
+ * The state's figures on the page: what is drawn after each change. Elements of parts are kept, their content is
+ * replaced.
+ */
 function results(parts, {state, catalogue, shell}, acts) {
   let last = null;
   const drawChart = () => {

@@ -1,4 +1,5 @@
-// What the views over many runs share: what their choosers offer and keep in the address, days of UTC, and which devices and drivers there are.
+// What the views over many runs share: what their choosers offer and keep in the address, days of UTC, and which
+// devices and drivers there are.
 import * as api from "../api.js";
 import {element} from "../dom.js";
 import {button, empty, replaceIn} from "../parts.js";
@@ -44,8 +45,9 @@ export const deviceLabel = (device, all) =>
 const FOREIGN = {"": ["imported"], any: ["imported", "replayed"], imported: ["imported"], replayed: ["replayed"]};
 
 /**
- * Asks the same again of imports alone, and of replays where they are in it, so that they can be marked: what the API gives does not tell of each day what its runs are.
- * ask(source) gives such an answer. Returns {imported, replayed}, each an answer or null.
+ * Asks the same again of imports alone, and of replays where they are in it, so that they can be marked: what the API
+ * gives does not tell of each day what its runs are. ask(source) gives such an answer. Returns {imported, replayed},
+ * each an answer or null.
  */
 export async function foreign(source, ask) {
   const [imported, replayed] = await Promise.all(
@@ -54,7 +56,10 @@ export async function foreign(source, ask) {
   return {imported, replayed};
 }
 
-/** "imported", "1 of 2 imported", "1 of 3 imported, 1 replayed"; null where all were measured here. counts: {imported, replayed} of all. */
+/**
+ * "imported", "1 of 2 imported", "1 of 3 imported, 1 replayed"; null where all were measured here. counts: {imported,
+ * replayed} of all.
+ */
 export function foreignWords(all, counts) {
   const some = Object.entries(counts).filter(([, count]) => count > 0);
   if (some.length === 0) return null;
@@ -74,12 +79,16 @@ export function watch(form, changed) {
   });
 }
 
-/** Whether the same request may be answered otherwise later on: no answer, too many requests, a failure of the daemon. */
+/**
+ * Whether the same request may be answered otherwise later on: no answer, too many requests, a failure of the daemon.
+ */
 const mayPass = (status) => status === 0 || status === 429 || status >= 500;
 
 /**
- * Keeps a place up to date: the function it gives loads anew and shows it; of several at once the last one counts. An error stands in the place, so that the choosers stay, and so does the form for a token.
- * load(signal) gives {nodes, shown}: the nodes to show, and what is done, if anything, when they and no later ones stand in the place; or the nodes alone.
+ * Keeps a place up to date: the function it gives loads anew and shows it; of several at once the last one counts. An
+ * error stands in the place, so that the choosers stay, and so does the form for a token. load(signal) gives {nodes,
+ * shown}: the nodes to show, and what is done, if anything, when they and no later ones stand in the place; or the
+ * nodes alone.
  */
 export function region(shell, place, load) {
   let at = 0;
@@ -123,7 +132,10 @@ async function matrixRows(query, signal, otherwise) {
   }
 }
 
-/** Rows of all days, the oldest first: the matrix gives the last year by itself and ten years at most, and a row is of its days alone; from before them come the newest runs. */
+/**
+ * Rows of all days, the oldest first: the matrix gives the last year by itself and ten years at most, and a row is of
+ * its days alone; from before them come the newest runs.
+ */
 async function allRows(signal) {
   const year = dayText(dayNumber(today()) - 363); // a day over the year's first, so that none is between the two
   const decade = dayText(dayNumber(year) - SPAN_MOST);
@@ -137,7 +149,10 @@ async function allRows(signal) {
   return [...older, ...before, ...last];
 }
 
-/** [{id, name, versions: [{driver, cuda, last}]}]: what has good runs of any day, and what was probed, the one with the newest run first. last: the newest day; versions in the order of their first days. */
+/**
+ * [{id, name, versions: [{driver, cuda, last}]}]: what has good runs of any day, and what was probed, the one with the
+ * newest run first. last: the newest day; versions in the order of their first days.
+ */
 export async function knownDevices(signal) {
   const [rows, probed] = await Promise.all([allRows(signal), api.get("/api/v1/devices", {signal})]);
   const found = new Map();

@@ -26,7 +26,10 @@ const version = (row) => [row.driver ?? "unknown driver", row.cuda === null ? "u
 /** The same below the head "driver, CUDA", where there is little room. */
 const shortVersion = (row) => [row.driver ?? "unknown", `CUDA ${row.cuda ?? "unknown"}`];
 
-/** {device id: [{day, from: [drivers before], to: driver}]}: days on which a device ran a driver that it did not run on its day before. */
+/**
+ * {device id: [{day, from: [drivers before], to: driver}]}: days on which a device ran a driver that it did not run on
+ * its day before.
+ */
 export function driverChanges(rows) {
   const byDevice = new Map();
   for (const row of rows) {
@@ -218,7 +221,9 @@ function tableOf(groups, cols, cellNode, attributes) {
   return element("table", {class: "matrix", ...attributes}, heads(cols), ...bodies);
 }
 
-/** The table cut into blocks as wide as paper, the newest days first; a block has the rows alone that have runs in it. */
+/**
+ * The table cut into blocks as wide as paper, the newest days first; a block has the rows alone that have runs in it.
+ */
 function paperBlocks(groups, cols, isNew) {
   const blocks = [];
   for (let end = cols.length; end > 0; end -= PAPER_COLUMNS) {
@@ -277,7 +282,10 @@ function keys(table) {
   });
 }
 
-/** The newest days, and the rows with runs on them, that keep the table within what a browser draws well; and how many older days were left out. */
+/**
+ * The newest days, and the rows with runs on them, that keep the table within what a browser draws well; and how many
+ * older days were left out.
+ */
 function fitting(all) {
   const byDay = new Map();
   for (const row of all) for (const {day} of row.cells) byDay.set(day, [...(byDay.get(day) ?? []), row]);
@@ -297,7 +305,10 @@ function fitting(all) {
   };
 }
 
-/** The table in its scrolling region, newest days at its end. Gives {node, print}: print puts what paper has, which most readers never need, into the node. */
+/**
+ * The table in its scrolling region, newest days at its end. Gives {node, print}: print puts what paper has, which most
+ * readers never need, into the node.
+ */
 export function matrix(shell, answer, state) {
   const {days, rows: shownRows, left} = fitting(answer.rows);
   const cols = columns(days);

@@ -1,7 +1,9 @@
-// Where the matrix stands in its scrolling region: at its newest days, with no column half below the labels, which would cut a count of 64 to 4.
+// Where the matrix stands in its scrolling region: at its newest days, with no column half below the labels, which
+// would cut a count of 64 to 4.
 
 /**
- * Shows the newest days once, and from then on keeps the region as wide as whole columns. outer: what the region may fill; older: the words shown where older days lie to the left.
+ * Shows the newest days once, and from then on keeps the region as wide as whole columns. outer: what the region may
+ * fill; older: the words shown where older days lie to the left.
  */
 export function toNewest(outer, scroll, table, older) {
   let first = true;

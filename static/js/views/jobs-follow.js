@@ -213,7 +213,10 @@ function endPlace(titles, shell, anew) {
   return {box, clear: () => box.replaceChildren(), show};
 }
 
-/** Why a job could not be read so far, told once until it is cleared. title: where the focus goes on; again(): reads it once more. */
+/**
+ * Why a job could not be read so far, told once until it is cleared. title: where the focus goes on; again(): reads it
+ * once more.
+ */
 function unreadPlace(title, again) {
   const box = element("div", {});
   return {
@@ -237,8 +240,9 @@ function unreadPlace(title, again) {
 }
 
 /**
- * Follows one job. names: device names by id; titles: kernel titles by id. anew(job): the form is to ask for the same. changed(job): it has another state.
- * Returns {id, box, title, tick(), isOpen()}: tick reads it again when it is due, and gives nothing; it throws ApiError. Until it has been read once, its box tells the trouble.
+ * Follows one job. names: device names by id; titles: kernel titles by id. anew(job): the form is to ask for the same.
+ * changed(job): it has another state. Returns {id, box, title, tick(), isOpen()}: tick reads it again when it is due,
+ * and gives nothing; it throws ApiError. Until it has been read once, its box tells the trouble.
  */
 export function follow(id, {names, titles, shell, anew, changed}) {
   const path = `/api/v1/jobs/${encodeURIComponent(id)}`;

@@ -1,4 +1,5 @@
-// The form that starts a verification. One filled form is one job: its key goes with every sending of it, so that a double click or a retry starts no second one.
+// The form that starts a verification. One filled form is one job: its key goes with every sending of it, so that a
+// double click or a retry starts no second one.
 import {send} from "../api.js";
 import {checkbox, errorPlace, field, radios, say} from "../controls.js";
 import {element} from "../dom.js";
@@ -9,7 +10,8 @@ import {PREDICTIONS, age, bodyOf, countersTrouble, emptyDraft, fieldOf, newKey} 
 
 const NOTE_BYTES = 4096;
 
-// Kept while the page is open: a token that has to be given first, or a look at another view, loses nothing that was filled in.
+// Kept while the page is open: a token that has to be given first, or a look at another view, loses nothing that was
+// filled in.
 let draft = emptyDraft();
 let sent = null; // {text, key}: the last sending
 
@@ -207,7 +209,10 @@ function mark(form, error) {
   return input;
 }
 
-/** Tells on the button for how long the daemon asked to wait; over() once it is over. The button is not disabled, which would take the focus away. */
+/**
+ * Tells on the button for how long the daemon asked to wait; over() once it is over. The button is not disabled, which
+ * would take the focus away.
+ */
 function holdBack(submit, seconds, signal, over) {
   const until = Date.now() + seconds * 1000;
   const tick = () => {
@@ -220,7 +225,9 @@ function holdBack(submit, seconds, signal, over) {
   tick();
 }
 
-/** Sends the filled form. Gives {job, replayed}; the same content goes under the same key until another form is begun. */
+/**
+ * Sends the filled form. Gives {job, replayed}; the same content goes under the same key until another form is begun.
+ */
 async function post(kernels, signal) {
   const body = bodyOf(
     draft,
@@ -233,7 +240,8 @@ async function post(kernels, signal) {
 }
 
 /**
- * kernels, devices: of the API's lists; ready: of /readyz or null; shell; started(job, replayed): a job is there. Returns the form in its section.
+ * kernels, devices: of the API's lists; ready: of /readyz or null; shell; started(job, replayed): a job is there.
+ * Returns the form in its section.
  */
 export function jobForm({kernels, devices, ready, shell, started}) {
   const said = element("div", {class: "said", role: "status"});

@@ -17,8 +17,9 @@ const short = (note) => ([...note].length <= NOTE ? note : `${[...note].slice(0,
 const newest = (a, b) => (BigInt(a) < BigInt(b) ? 1 : -1);
 
 /**
- * Which runs of jobs were replayed: jobs do not say it, the list of runs does. Gives {of(id), read(jobs)}: of gives a run as far as it is known, {id, source, recorded_at}, and null
- * before it is; read reads those of the jobs that are not known yet.
+ * Which runs of jobs were replayed: jobs do not say it, the list of runs does. Gives {of(id), read(jobs)}: of gives a
+ * run as far as it is known, {id, source, recorded_at}, and null before it is; read reads those of the jobs that are
+ * not known yet.
  */
 function sources(signal) {
   const known = new Map();
@@ -44,7 +45,8 @@ function sources(signal) {
         for (const {id, source, recorded_at} of items) known.set(id, {id, source, recorded_at});
         cursor = after;
       }
-      for (const job of asked) if (!known.has(job.run)) known.set(job.run, null); // asked once: without a word of it, it has no mark
+      // asked once: without a word of it, it has no mark
+      for (const job of asked) if (!known.has(job.run)) known.set(job.run, null);
     },
   };
 }
@@ -202,8 +204,10 @@ function olderJobs(load) {
 }
 
 /**
- * The list as it is now from its newest job to the oldest of the listed ones that may change yet: an open job may, an ended one stays as it is; a list of one state may get and lose jobs anywhere.
- * page(cursor, limit) reads one answer. Gives {items, next, whole}: whole is false where so much is new that the reading did not come down to that job, and items are then the newest alone.
+ * The list as it is now from its newest job to the oldest of the listed ones that may change yet: an open job may, an
+ * ended one stays as it is; a list of one state may get and lose jobs anywhere. page(cursor, limit) reads one answer.
+ * Gives {items, next, whole}: whole is false where so much is new that the reading did not come down to that job, and
+ * items are then the newest alone.
  */
 async function current(page, listed, state) {
   const live = listed.filter((job) => state !== "" || isOpen(job)).map(({id}) => BigInt(id));
@@ -224,8 +228,8 @@ async function current(page, listed, state) {
 }
 
 /**
- * state: only jobs in it, or "". names: device names by id; all: how many kernels the suite has; choose(id): a job is to be shown. Returns {box, read(), anyOpen(), mark(id)};
- * read throws ApiError.
+ * state: only jobs in it, or "". names: device names by id; all: how many kernels the suite has; choose(id): a job is
+ * to be shown. Returns {box, read(), anyOpen(), mark(id)}; read throws ApiError.
  */
 export function jobList(state, context) {
   const {signal} = context.shell;
@@ -256,7 +260,10 @@ export function jobList(state, context) {
   });
   return {
     box: element("div", {class: "job-list"}, rows.table, none, older.box),
-    /** Reads the list as it is now. What is no longer in it, of the ids that were read, has left this state. Where nothing of it stands here yet, what is older begins anew. */
+    /**
+     * Reads the list as it is now. What is no longer in it, of the ids that were read, has left this state. Where
+     * nothing of it stands here yet, what is older begins anew.
+     */
     async read() {
       const {items, next, whole} = await current(page, rows.jobs(), state);
       await runs.read(items);

@@ -22,7 +22,10 @@ const PHASES = {
   storing: "Measured, to be stored",
 };
 
-/** How far a running job is: its phase, what is measured in it and the steps; null before it says so. titles: kernel titles by id, as far as they are known. */
+/**
+ * How far a running job is: its phase, what is measured in it and the steps; null before it says so. titles: kernel
+ * titles by id, as far as they are known.
+ */
 export function progressWords(progress, titles = new Map()) {
   if (!progress) return null;
   const words = PHASES[progress.phase] ?? progress.phase.replaceAll("_", " ");
@@ -63,7 +66,9 @@ export function what(job, all) {
   return `${job.sizes}, ${job.cache.join(" and ")}, ${kernels}${job.counters ? "" : ", no counters"}`;
 }
 
-/** What a counter session that cannot be had means, and what to do about it: the catalogue's words (README, "Errors"). */
+/**
+ * What a counter session that cannot be had means, and what to do about it: the catalogue's words (README, "Errors").
+ */
 export const COUNTERS = {
   counters_permission: [
     "This user may not read the hardware counters.",

@@ -28,7 +28,10 @@ function standing(ready) {
   ];
 }
 
-/** What /readyz says; null where it says nothing: a form without it is as good, since the answer to the job says the same. */
+/**
+ * What /readyz says; null where it says nothing: a form without it is as good, since the answer to the job says the
+ * same.
+ */
 async function readinessOf(signal) {
   try {
     return await readiness({signal});
@@ -52,7 +55,10 @@ async function facts(signal) {
   };
 }
 
-/** Keeps what is said of readiness true for as long as nothing can be measured. ready(): it can be now, and devices may have come. Gives {box, read()}. */
+/**
+ * Keeps what is said of readiness true for as long as nothing can be measured. ready(): it can be now, and devices may
+ * have come. Gives {box, read()}.
+ */
 function readinessNotice(known, signal, ready) {
   const box = element("div", {role: "status"}, ...standing(known.ready));
   return {
@@ -72,7 +78,10 @@ function readinessNotice(known, signal, ready) {
 /** The heading of the list: on paper, where the chooser is not, it alone says which jobs these are. */
 const titleOf = (state) => (state === "" ? "All jobs" : `${state[0].toUpperCase()}${state.slice(1)} jobs`);
 
-/** The form in its place. started(job): it has sent one. Gives {box, build(), anew(job)}: anew fills it in with what a job asked for. */
+/**
+ * The form in its place. started(job): it has sent one. Gives {box, build(), anew(job)}: anew fills it in with what a
+ * job asked for.
+ */
 function formSide(known, shell, started) {
   const box = element("div", {class: "form-side"});
   const build = () => box.replaceChildren(jobForm({...known, shell, started}));
@@ -93,8 +102,8 @@ function formSide(known, shell, started) {
 }
 
 /**
- * The job that is followed, if one is. titles: kernel titles by id; chosen(id): it is another one now; anew(job) and changed(): as for follow.
- * Gives {box, choose(id, focus), id(), isOpen(), read()}: read throws ApiError.
+ * The job that is followed, if one is. titles: kernel titles by id; chosen(id): it is another one now; anew(job) and
+ * changed(): as for follow. Gives {box, choose(id, focus), id(), isOpen(), read()}: read throws ApiError.
  */
 function followedSide(known, titles, shell, {chosen, anew, changed}) {
   const box = element("div", {class: "job-side"});
@@ -131,7 +140,10 @@ function followedSide(known, titles, shell, {chosen, anew, changed}) {
   };
 }
 
-/** The list with its heading and the chooser of its state, wanted at first. context as of jobList; followed(): the id to mark, or null. Gives {box, relist(), read(), anyOpen(), mark(id)}. */
+/**
+ * The list with its heading and the chooser of its state, wanted at first. context as of jobList; followed(): the id to
+ * mark, or null. Gives {box, relist(), read(), anyOpen(), mark(id)}.
+ */
 function listSide(wanted, context, followed) {
   const {shell} = context;
   const place = element("div", {});

@@ -1,4 +1,5 @@
-// The run view, #run=7&state=cold&level=l2&over=5&hide=3,4&sort=time&dir=down&kernel=2: one run's roofline, table and report; the newest run where the address names none.
+// The run view, #run=7&state=cold&level=l2&over=5&hide=3,4&sort=time&dir=down&kernel=2: one run's roofline, table and
+// report; the newest run where the address names none.
 import * as api from "../api.js";
 import {element} from "../dom.js";
 import {LEVELS, statesOf} from "../model.js";
@@ -69,7 +70,10 @@ async function secondOf(id, run, shell) {
   }
 }
 
-/** An import that was stored without a roof of any kind, as it looks under those that another run would lend it now; itself where none would. */
+/**
+ * An import that was stored without a roof of any kind, as it looks under those that another run would lend it now;
+ * itself where none would.
+ */
 async function underRoofs(run, shell) {
   if (run.source !== "imported" || run.lent || run.ceilings.some(({value}) => value !== null)) return run;
   return api.get(`/api/v1/runs/${encodeURIComponent(run.id)}?roofs=newest`, shell);

@@ -1,4 +1,5 @@
-// Runs that are marked as base or head of a comparison. They stand in the address, so that they stay over pages and filters.
+// Runs that are marked as base or head of a comparison. They stand in the address, so that they stay over pages and
+// filters.
 import {element} from "../dom.js";
 import {NBSP} from "../format.js";
 import {button} from "../parts.js";

@@ -1,4 +1,5 @@
-// Runs, #view=runs&device=…: every run by every filter of the API, in pages; from here to one run, to two of them on one chart, or to a comparison.
+// Runs, #view=runs&device=…: every run by every filter of the API, in pages; from here to one run, to two of them on
+// one chart, or to a comparison.
 import * as api from "../api.js";
 import {chooser, dayInput, field, suggested} from "../controls.js";
 import {element} from "../dom.js";

@@ -1,4 +1,5 @@
-// Accepting a change: a run's note says that a row is meant to be as it is from this run on, and its trend's baseline begins anew there.
+// Accepting a change: a run's note says that a row is meant to be as it is from this run on, and its trend's baseline
+// begins anew there.
 import * as api from "../api.js";
 import {chooser, field} from "../controls.js";
 import {element} from "../dom.js";
@@ -47,7 +48,10 @@ function already(note, trend) {
       );
 }
 
-/** Asks from which run on, and why; trend.title: the row's, in words; done(run) is called when it is stored, left() when it is not to be: the focus is theirs to place. */
+/**
+ * Asks from which run on, and why; trend.title: the row's, in words; done(run) is called when it is stored, left() when
+ * it is not to be: the focus is theirs to place.
+ */
 export async function acceptForm(shell, point, trend, place, done, left) {
   const close = button(
     "Not now",
@@ -107,7 +111,8 @@ function form(shell, runs, trend, body, close, done) {
     runs[0].id,
   );
   const text = element("textarea", {name: "text", rows: "3", maxlength: "4096", dir: "auto"});
-  const told = element("div", {class: "accept-said", role: "status"}); // outside of the form, since a token's form may be in it
+  // outside of the form, since a token's form may be in it
+  const told = element("div", {class: "accept-said", role: "status"});
   const save = element("button", {class: "primary"}, "Accept from this run on");
   let ready = false; // told by aria-disabled: what is disabled loses the focus
   const enable = (on) => {

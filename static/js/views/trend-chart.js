@@ -1,4 +1,5 @@
-// A trend drawn by Observable Plot: band, points by shape, changes of driver. Points are told by pointer, tap and arrow keys.
+// A trend drawn by Observable Plot: band, points by shape, changes of driver. Points are told by pointer, tap and arrow
+// keys.
 import {svgElement} from "../dom.js";
 import {areaY, axisX, axisY, dot, gridY, line, link, plot, ruleX} from "../vendor.js";
 import {DAY_MS, MONTHS, dayNumber} from "./filters.js";
@@ -9,9 +10,13 @@ const EDGE = 12; // pixels between the edge and the first day, so that a mark th
 const REACH = 48; // pixels within which the pointer means a point
 const RULES_MOST = 12;
 const LANES = 3;
-const DAYS_FEW = 21; // so many days and fewer have a tick in the middle of each day or of every second, third …: Plot would go on to hours
+// so many days and fewer have a tick in the middle of each day or of every second, third …: Plot would go on to hours
+const DAYS_FEW = 21;
 
-/** Shape and colours of each kind of point; the shape alone tells them apart, and of the diamonds their place over or under the band. */
+/**
+ * Shape and colours of each kind of point; the shape alone tells them apart, and of the diamonds their place over or
+ * under the band.
+ */
 export const SHAPES = {
   inside: {symbol: "circle", fill: "var(--circle)", stroke: "var(--page)", r: 4.5, words: "inside its band"},
   worse: {symbol: "diamond", fill: "var(--page)", stroke: "var(--bad)", r: 7.5, words: "outside of its band, worse"},
@@ -74,7 +79,10 @@ const isParted = (items, before, item) =>
       ({point}) => point.series !== item.point.series && point.day > before.point.day && point.day < item.point.day,
     );
 
-/** Where the band goes on without a break: it is that of one series, and a change that was accepted, a point without a band and days of other series end it. */
+/**
+ * Where the band goes on without a break: it is that of one series, and a change that was accepted, a point without a
+ * band and days of other series end it.
+ */
 function bandPieces(items) {
   const pieces = [];
   const last = new Map();
@@ -90,7 +98,10 @@ function bandPieces(items) {
   return pieces;
 }
 
-/** [{x, text, words}] where the driver becomes another, or the CUDA version or the series does; of very many only the first day of each. */
+/**
+ * [{x, text, words}] where the driver becomes another, or the CUDA version or the series does; of very many only the
+ * first day of each.
+ */
 export function versionRules(items) {
   const flips = (of, text, words = text) =>
     items
@@ -257,7 +268,10 @@ function sentence({point}, of) {
   return `${point.day} UTC, ${versionOf(point)}${point.ofSeries}: ${exact(point.median, of)}, ${point.used} ${point.used === 1 ? "run" : "runs"}${point.foreign === null ? "" : `, ${point.foreign}`}. ${verdict(point, of)}`;
 }
 
-/** A stop of the Tab key for one of the points, arrow keys through all, the pointer for the nearest. choose(item) is told. */
+/**
+ * A stop of the Tab key for one of the points, arrow keys through all, the pointer for the nearest. choose(item) is
+ * told.
+ */
 function interact(svg, drawn, px, py, of, choose) {
   const layer = svg.appendChild(svgElement("g", {class: "points"}));
   const groups = drawn.map((item, i) => {

@@ -1,4 +1,5 @@
-// The rows that a trend can be of: those of the catalogue, and of a device's imports those that the catalogue does not have.
+// The rows that a trend can be of: those of the catalogue, and of a device's imports those that the catalogue does not
+// have.
 import * as api from "../api.js";
 import {STATES} from "../model.js";
 import {metricsOf} from "./trend-words.js";
@@ -14,7 +15,10 @@ export function shortened(title) {
     : `${characters.slice(0, LABEL - 21).join("")} … ${characters.slice(-18).join("")}`;
 }
 
-/** [{id, title, label, kind, suite, sizes, states}] of the rows in the device's newest imports that known does not have, as they came. */
+/**
+ * [{id, title, label, kind, suite, sizes, states}] of the rows in the device's newest imports that known does not have,
+ * as they came.
+ */
 async function importedUnits(device, known, signal) {
   const {items} = await api.get(api.address("/api/v1/runs", {device, suite: "import", limit: RUNS}), {signal});
   const runs = await Promise.all(items.map((run) => api.run(run.id, {signal})));
@@ -37,7 +41,10 @@ async function importedUnits(device, known, signal) {
   return [...found.values()];
 }
 
-/** Puts the state where the row is: a row of an import is in its suite, sizes and cache states alone; before is the row that was chosen before. */
+/**
+ * Puts the state where the row is: a row of an import is in its suite, sizes and cache states alone; before is the row
+ * that was chosen before.
+ */
 export function settleUnit(state, unit, before = null) {
   if (unit?.suite) {
     Object.assign(state, {suite: unit.suite, sizes: unit.sizes});
@@ -51,8 +58,9 @@ export function settleMetric(state, unit) {
 }
 
 /**
- * The rows that there are for the state's device: until they have been settled for one, those of the catalogue.
- * Gives {all(), chosen(), device(), settle(signal)}: chosen is the state's row, or null where it is none of them; device the one that they are settled for, or null.
+ * The rows that there are for the state's device: until they have been settled for one, those of the catalogue. Gives
+ * {all(), chosen(), device(), settle(signal)}: chosen is the state's row, or null where it is none of them; device the
+ * one that they are settled for, or null.
  */
 export function deviceRows(state, catalogue) {
   let units = catalogue;
@@ -62,7 +70,10 @@ export function deviceRows(state, catalogue) {
     all: () => units,
     chosen,
     device: () => settled,
-    /** Reads the rows of the device and brings the state to them: a row that the other device had alone is left for one that this one may have. Gives false where yet another one was chosen meanwhile. */
+    /**
+     * Reads the rows of the device and brings the state to them: a row that the other device had alone is left for one
+     * that this one may have. Gives false where yet another one was chosen meanwhile.
+     */
     async settle(signal) {
       const [device, first, before] = [state.device, settled === null, chosen()];
       const imported = await importedUnits(device, catalogue, signal);

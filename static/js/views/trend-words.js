@@ -33,7 +33,10 @@ export function unitFor(value, {unit, prefixed}) {
 /** A bare number: four decimals where that says enough. */
 const plain = (value) => (Math.abs(value) >= 0.1 || value === 0 ? value.toFixed(4) : value.toPrecision(DIGITS - 1));
 
-/** value / 10^power in so many significant digits, rounded once and from the number itself: a division before it would round too. */
+/**
+ * value / 10^power in so many significant digits, rounded once and from the number itself: a division before it would
+ * round too.
+ */
 function shifted(value, power) {
   const [mantissa, exponent] = value.toExponential(DIGITS - 1).split("e");
   return Number(`${mantissa}e${Number(exponent) - power}`).toPrecision(DIGITS);
@@ -68,7 +71,10 @@ export function kindOf(point) {
   return point.outside ? "outside" : "inside";
 }
 
-/** Whether a point outside of its band is "better" or "worse" than it; null for one that is not outside, and where neither direction is the better one. */
+/**
+ * Whether a point outside of its band is "better" or "worse" than it; null for one that is not outside, and where
+ * neither direction is the better one.
+ */
 export function direction(point, of) {
   if (kindOf(point) !== "outside" || !of.better) return null;
   return (of.better === "lower") === point.median < point.band.low ? "better" : "worse";

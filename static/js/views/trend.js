@@ -1,4 +1,5 @@
-// Trend, #view=trend&device=…&kernel=…&state=…&metric=…: one quantity of one row of one device over days, with its noise band.
+// Trend, #view=trend&device=…&kernel=…&state=…&metric=…: one quantity of one row of one device over days, with its
+// noise band.
 import * as api from "../api.js";
 import {checkbox, chooser, dayInput, field, suggested} from "../controls.js";
 import {element, svgElement} from "../dom.js";
@@ -299,7 +300,10 @@ async function marked(state, signal) {
   return trend;
 }
 
-/** The form in its place. What the reader changes goes into the state, with what follows from it; then changed(name) is called. Gives {box, fill(name)}: fill draws it anew and puts the focus onto that field. */
+/**
+ * The form in its place. What the reader changes goes into the state, with what follows from it; then changed(name) is
+ * called. Gives {box, fill(name)}: fill draws it anew and puts the focus onto that field.
+ */
 function formSide(state, devices, rows, changed) {
   const box = element("div", {});
   return {
