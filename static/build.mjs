@@ -34,6 +34,9 @@ const texts = [...packages].sort().map((name) => {
   const folder = join("node_modules", name);
   const {version, license} = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
-  return `${name} ${version} (${license})\n\n${file ? readFileSync(join(folder, file), "utf8").trim() : "no licence file in the package"}\n`;
+  return (
+    `${name} ${version} ` +
+    `(${license})\n\n${file ? readFileSync(join(folder, file), "utf8").trim() : "no licence file in the package"}\n`
+  );
 });
 writeFileSync(join(js, "licences.txt"), texts.join("\n----\n\n"));

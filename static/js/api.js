@@ -86,7 +86,8 @@ async function limited(signal, ask) {
         code: "unreachable",
         message: `The daemon did not answer within ${LIMIT_MS / 1000} s.`,
         next_action:
-          "Check that rooflined is not stopped, that its machine is not overloaded and that it can be reached, then try again.",
+          "Check that rooflined is not stopped, that its machine is not overloaded and that it can be reached, " +
+          "then try again.",
       },
       0,
     );

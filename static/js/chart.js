@@ -253,7 +253,8 @@ export function roofline(view, second, width, choose) {
   const over = second ? ` Run ${second.run.id} over it, hollow.` : "";
   svg.setAttribute(
     "aria-label",
-    `Roofline, ${levelOf(view.level).name}, ${view.state} cache, both axes logarithmic.${over} The table below has the same numbers.`,
+    `Roofline, ${levelOf(view.level).name}, ${view.state} cache, both axes logarithmic.${over} The table below has ` +
+      "the same numbers.",
   );
   const [px, py] = [svg.scale("x").apply, svg.scale("y").apply];
   const items = all.flatMap((series) => targets(series, px, py, size));

@@ -150,7 +150,8 @@ const FLAGS = {
   time_disagrees: "the given time is more than 10 percent from the profiler's own",
   unsettled: "a profiler counted the launch alone, not the lines that it left dirty",
   writeback_unpaid:
-    "left dirty lines in the cache, whose write to DRAM comes later: its percentage of the roof counts them, the DRAM rate in the advice does not",
+    "left dirty lines in the cache, whose write to DRAM comes later: its percentage of the roof counts them, the " +
+    "DRAM rate in the advice does not",
 };
 
 /** A flag in words; one that this page does not know yet is shown by its name. */

@@ -17,7 +17,8 @@ export const LEVELS = [
     roofName: "copy",
     bytes: "DRAM byte",
     effect:
-      "The line between the two is the cache effect: a point right of its circle was served by the caches, one left of it moved bytes that nobody asked for.",
+      "The line between the two is the cache effect: a point right of its circle was served by the caches, one " +
+      "left of it moved bytes that nobody asked for.",
   },
   {
     id: "l2",
@@ -26,7 +27,8 @@ export const LEVELS = [
     roofName: "L2 read",
     bytes: "byte between SMs and L2",
     effect:
-      "The line between the two is what L1 did: a point right of its circle was served by L1, one left of it fetched sectors that were used in part.",
+      "The line between the two is what L1 did: a point right of its circle was served by L1, one left of it " +
+      "fetched sectors that were used in part.",
   },
   {
     id: "l1",
@@ -35,7 +37,8 @@ export const LEVELS = [
     roofName: "L1 read",
     bytes: "byte through L1",
     effect:
-      "The line between the two is what shared memory and access patterns did: a point right of its circle reused what it had loaded, one left of it spread its accesses over more sectors than it asked for.",
+      "The line between the two is what shared memory and access patterns did: a point right of its circle reused " +
+      "what it had loaded, one left of it spread its accesses over more sectors than it asked for.",
   },
 ];
 export const levelOf = (id) => LEVELS.find((level) => level.id === id) ?? LEVELS[0];
@@ -134,7 +137,9 @@ export function place(run, state, level = "dram") {
     if (row.flop === 0 || made.of.flop_per_s === 0) {
       return {
         ...made,
-        why: `no floating-point work, so no intensity${made.of.percent_of_roof === null ? "" : "; the percentage is of the roof for bytes"}`,
+        why:
+          "no floating-point work, so no " +
+          `intensity${made.of.percent_of_roof === null ? "" : "; the percentage is of the roof for bytes"}`,
       };
     }
     const {intensity, flop_per_s: rate} = made.of;

@@ -183,7 +183,9 @@ export function table(run, state, {order = {by: null, down: false}, sort = () =>
     ),
   );
   const gone = run.kernels.length - lines.length;
-  const caption = `${run.sizes} sizes, ${state} cache; MB is 10⁶ bytes${gone > 0 ? `; ${gone} of ${run.kernels.length} kernels put away` : ""}`;
+  const caption =
+    `${run.sizes} sizes, ${state} cache; MB is 10⁶ ` +
+    `bytes${gone > 0 ? `; ${gone} of ${run.kernels.length} kernels put away` : ""}`;
   return element("table", {}, captionOf(caption), element("thead", {}, top), element("tbody", {}, ...body));
 }
 
@@ -218,12 +220,16 @@ function reasons(run, state) {
   }
   return [...byReason].map(
     ([why, of]) =>
-      `No ${[...of].map(([columns, numbers]) => `${columns} in ${rowsInWords(numbers, run.kernels.length)}`).join("; ")}: ${why}.`,
+      "No " +
+      `${[...of].map(([columns, numbers]) => `${columns} in ${rowsInWords(numbers, run.kernels.length)}`).join("; ")}: ` +
+      `${why}.`,
   );
 }
 
 const STATE_NOTES = {
-  cold: "Cold: DRAM MB and DRAM/ask are what the launch owed DRAM with the lines it left dirty; %ceil is of what moved while it ran.",
+  cold:
+    "Cold: DRAM MB and DRAM/ask are what the launch owed DRAM with the lines it left dirty; %ceil is of what " +
+    "moved while it ran.",
   mixed: "Mixed: bytes of cold launches beside times of warm ones, so that %ceil may pass 100; shown, not judged.",
 };
 

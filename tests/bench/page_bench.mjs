@@ -121,7 +121,9 @@ try {
       .filter(([name, value]) => !(value <= LIMITS[name]))
       .map(([name]) => `over the limit of ${LIMITS[name]} ${name}`);
     console.log(
-      `${String(i).padStart(4)}  ${String(requests).padStart(8)}  ${String(bytes).padStart(7)}  ${loaded.toFixed(0).padStart(13)}  ${ms.toFixed(0).padStart(14)}  ${cpu.toFixed(0).padStart(19)}  ${wrong.join(", ")}`,
+      `${String(i).padStart(4)}  ${String(requests).padStart(8)}  ${String(bytes).padStart(7)}  ` +
+        `${loaded.toFixed(0).padStart(13)}  ${ms.toFixed(0).padStart(14)}  ${cpu.toFixed(0).padStart(19)}  ` +
+        `${wrong.join(", ")}`,
     );
     over ||= wrong.length > 0;
     drawn.push(ms);

@@ -109,7 +109,8 @@ async function withdrawnRun(daemon) {
   await put("PUT", "predictions", {
     why_wrong: {
       [first]:
-        "The L2 of this card holds all three arrays, so nothing of it has to come from DRAM a second time.\nI thought of a T4's 4 MiB.",
+        "The L2 of this card holds all three arrays, so nothing of it has to come from DRAM a second time.\nI " +
+        "thought of a T4's 4 MiB.",
     },
   });
   await put("POST", "withdraw", {reason: "first try"});

@@ -295,26 +295,30 @@ async function withdrawing(daemon, document, ids) {
     assert.equal((await ask("DELETE", ids.run)).status, 200);
     assert.ok((await listed("")).includes(ids.run));
   });
-  await test("a wrong withdrawal is 400, a long one 413, another type 415, no such run 404, an unknown token 401, a foreign Origin 403", async () => {
-    for (const body of [{}, {reason: 1}, {reason: ""}, {reason: "x".repeat(513)}, {reason: "x", more: 1}]) {
-      assert.equal((await ask("POST", ids.run, body)).status, 400, JSON.stringify(body));
-      assert.equal(request(body), false, JSON.stringify(body));
-    }
-    assert.equal((await daemon.ask("DELETE", `/api/v1/runs/${ids.run}/withdraw?nonsense=1`)).status, 400);
-    document.check(
-      "DELETE",
-      "/api/v1/runs/{id}/withdraw",
-      await daemon.ask("DELETE", `/api/v1/runs/${ids.run}/withdraw?nonsense=1`),
-    );
-    assert.equal((await ask("POST", ids.run, {reason: "x".repeat(70000)})).status, 413);
-    assert.equal((await ask("POST", ids.run, {reason: "x"}, {"Content-Type": "text/plain"})).status, 415);
-    for (const method of ["POST", "DELETE"]) {
-      const body = method === "POST" ? {reason: "x"} : undefined;
-      assert.equal((await ask(method, "999999", body)).status, 404);
-      assert.equal((await ask(method, ids.run, body, {Authorization: "Bearer wrong"})).status, 401);
-      assert.equal((await ask(method, ids.run, body, {Origin: "http://example.org"})).status, 403);
-    }
-  });
+  await test(
+    "a wrong withdrawal is 400, a long one 413, another type 415, no such run 404, an unknown token 401, " +
+      "a foreign Origin 403",
+    async () => {
+      for (const body of [{}, {reason: 1}, {reason: ""}, {reason: "x".repeat(513)}, {reason: "x", more: 1}]) {
+        assert.equal((await ask("POST", ids.run, body)).status, 400, JSON.stringify(body));
+        assert.equal(request(body), false, JSON.stringify(body));
+      }
+      assert.equal((await daemon.ask("DELETE", `/api/v1/runs/${ids.run}/withdraw?nonsense=1`)).status, 400);
+      document.check(
+        "DELETE",
+        "/api/v1/runs/{id}/withdraw",
+        await daemon.ask("DELETE", `/api/v1/runs/${ids.run}/withdraw?nonsense=1`),
+      );
+      assert.equal((await ask("POST", ids.run, {reason: "x".repeat(70000)})).status, 413);
+      assert.equal((await ask("POST", ids.run, {reason: "x"}, {"Content-Type": "text/plain"})).status, 415);
+      for (const method of ["POST", "DELETE"]) {
+        const body = method === "POST" ? {reason: "x"} : undefined;
+        assert.equal((await ask(method, "999999", body)).status, 404);
+        assert.equal((await ask(method, ids.run, body, {Authorization: "Bearer wrong"})).status, 401);
+        assert.equal((await ask(method, ids.run, body, {Origin: "http://example.org"})).status, 403);
+      }
+    },
+  );
 }
 
 async function whyWrong(daemon, document, ids) {
@@ -372,23 +376,27 @@ async function notes(daemon, document, ids) {
     );
     assert.equal((await put(body, {"If-Match": read.headers.etag})).status, 412);
   });
-  await test("a wrong note is 400, a long one 413, another type 415, no such run 404, an unknown token 401, a foreign Origin 403", async () => {
-    for (const body of [
-      {},
-      {text: 1},
-      {text: "", more: 1},
-      {text: "", accepted: [{kernel: "vector_add"}]},
-      {text: "", accepted: [{kernel: "vector_add", state: "hot"}]},
-    ]) {
-      assert.equal((await put(body)).status, 400, JSON.stringify(body));
-      assert.equal(request(body), false, JSON.stringify(body));
-    }
-    assert.equal((await put({text: "x".repeat(70000)})).status, 413);
-    assert.equal((await put({text: ""}, {"Content-Type": "text/plain"})).status, 415);
-    assert.equal((await put({text: ""}, {}, "999999")).status, 404);
-    assert.equal((await put({text: ""}, {Authorization: "Bearer wrong"})).status, 401);
-    assert.equal((await put({text: ""}, {Origin: "http://example.org"})).status, 403);
-  });
+  await test(
+    "a wrong note is 400, a long one 413, another type 415, no such run 404, an unknown token 401, a " +
+      "foreign Origin 403",
+    async () => {
+      for (const body of [
+        {},
+        {text: 1},
+        {text: "", more: 1},
+        {text: "", accepted: [{kernel: "vector_add"}]},
+        {text: "", accepted: [{kernel: "vector_add", state: "hot"}]},
+      ]) {
+        assert.equal((await put(body)).status, 400, JSON.stringify(body));
+        assert.equal(request(body), false, JSON.stringify(body));
+      }
+      assert.equal((await put({text: "x".repeat(70000)})).status, 413);
+      assert.equal((await put({text: ""}, {"Content-Type": "text/plain"})).status, 415);
+      assert.equal((await put({text: ""}, {}, "999999")).status, 404);
+      assert.equal((await put({text: ""}, {Authorization: "Bearer wrong"})).status, 401);
+      assert.equal((await put({text: ""}, {Origin: "http://example.org"})).status, 403);
+    },
+  );
 }
 
 async function posts(daemon, document) {
@@ -464,7 +472,8 @@ const formOf = (parts) => {
   const text = parts
     .map(
       ([name, value, file]) =>
-        `--x\r\nContent-Disposition: form-data; name="${name}"${file ? `; filename="${file}"` : ""}\r\n\r\n${value}\r\n`,
+        `--x\r\nContent-Disposition: form-data; ` +
+        `name="${name}"${file ? `; filename="${file}"` : ""}\r\n\r\n${value}\r\n`,
     )
     .join("");
   return {headers: {"Content-Type": "multipart/form-data; boundary=x"}, body: `${text}--x--\r\n`};

@@ -492,51 +492,58 @@ async function silent(browser) {
     );
   };
   const words = "The daemon did not answer within 20 s.";
-  await test("the daemon takes connections and does not answer: a shown run is told to be as of then, another view to be away", async () => {
-    const {page, done} = await open(browser);
-    await page.clock.install();
-    await show(page, daemon.url);
-    await page.waitForLoadState("networkidle");
-    await asks(page, () => page.clock.fastForward(POLL_MS));
-    assert.ok(await page.locator("#stale").isHidden());
-    await page.clock.fastForward(LIMIT_MS);
-    await page.locator("#stale", {hasText: words}).waitFor();
-    await asks(page, () =>
-      page.evaluate(() => {
-        location.hash = "#state=cold";
-      }),
-    );
-    await page.clock.fastForward(LIMIT_MS);
-    await page.locator("#message", {hasText: words}).waitFor();
-    daemon.child.kill("SIGCONT");
-    await page.getByRole("button", {name: "Try again"}).click();
-    await page.locator("#table-scroll tbody tr").first().waitFor();
-    await done();
-  });
-  await test("the daemon does not answer a list that is chosen anew: faint while it is asked, then told in its place", async () => {
-    const {page, done} = await open(browser);
-    await page.clock.install();
-    await page.goto(`${daemon.url}/#view=runs&source=any`);
-    await page.locator("#runs tbody tr").first().waitFor();
-    await page.waitForLoadState("networkidle");
-    await asks(page, () => page.getByLabel("Source").selectOption("replayed"));
-    await until("a faint list", () =>
-      page.locator("#runs [aria-busy=true]").evaluate((place) => Number(getComputedStyle(place).opacity) < 1),
-    );
-    await page.emulateMedia({media: "print"});
-    assert.equal(
-      await page.locator("#runs [aria-busy=true]").evaluate((place) => getComputedStyle(place).opacity),
-      "1",
-    );
-    await page.emulateMedia({media: "screen"});
-    await page.clock.fastForward(LIMIT_MS);
-    await page.locator("#runs .notice.bad", {hasText: words}).waitFor();
-    daemon.child.kill("SIGCONT");
-    await page.getByRole("button", {name: "Try again"}).click();
-    await page.locator("#runs tbody tr").first().waitFor();
-    assert.equal(await page.locator("[aria-busy]").count(), 0);
-    await done();
-  });
+  await test(
+    "the daemon takes connections and does not answer: a shown run is told to be as of then, another view " +
+      "to be away",
+    async () => {
+      const {page, done} = await open(browser);
+      await page.clock.install();
+      await show(page, daemon.url);
+      await page.waitForLoadState("networkidle");
+      await asks(page, () => page.clock.fastForward(POLL_MS));
+      assert.ok(await page.locator("#stale").isHidden());
+      await page.clock.fastForward(LIMIT_MS);
+      await page.locator("#stale", {hasText: words}).waitFor();
+      await asks(page, () =>
+        page.evaluate(() => {
+          location.hash = "#state=cold";
+        }),
+      );
+      await page.clock.fastForward(LIMIT_MS);
+      await page.locator("#message", {hasText: words}).waitFor();
+      daemon.child.kill("SIGCONT");
+      await page.getByRole("button", {name: "Try again"}).click();
+      await page.locator("#table-scroll tbody tr").first().waitFor();
+      await done();
+    },
+  );
+  await test(
+    "the daemon does not answer a list that is chosen anew: faint while it is asked, then told in its " + "place",
+    async () => {
+      const {page, done} = await open(browser);
+      await page.clock.install();
+      await page.goto(`${daemon.url}/#view=runs&source=any`);
+      await page.locator("#runs tbody tr").first().waitFor();
+      await page.waitForLoadState("networkidle");
+      await asks(page, () => page.getByLabel("Source").selectOption("replayed"));
+      await until("a faint list", () =>
+        page.locator("#runs [aria-busy=true]").evaluate((place) => Number(getComputedStyle(place).opacity) < 1),
+      );
+      await page.emulateMedia({media: "print"});
+      assert.equal(
+        await page.locator("#runs [aria-busy=true]").evaluate((place) => getComputedStyle(place).opacity),
+        "1",
+      );
+      await page.emulateMedia({media: "screen"});
+      await page.clock.fastForward(LIMIT_MS);
+      await page.locator("#runs .notice.bad", {hasText: words}).waitFor();
+      daemon.child.kill("SIGCONT");
+      await page.getByRole("button", {name: "Try again"}).click();
+      await page.locator("#runs tbody tr").first().waitFor();
+      assert.equal(await page.locator("[aria-busy]").count(), 0);
+      await done();
+    },
+  );
   await daemon.stop();
 }
 

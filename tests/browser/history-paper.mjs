@@ -57,7 +57,9 @@ const onPaper = (page) =>
           [...tr.cells].slice(1).forEach((td, i) => {
             const cell = td.querySelector(".cell");
             if (!cell) return;
-            const text = `${days[i]} ${body.querySelector(".device-name bdi").textContent} ${tr.querySelector("th bdi").textContent} ${cell.textContent}`;
+            const text =
+              `${days[i]} ${body.querySelector(".device-name bdi").textContent} ` +
+              `${tr.querySelector("th bdi").textContent} ${cell.textContent}`;
             found.push(text);
             const box = cell.getBoundingClientRect();
             const range = document.createRange();
@@ -87,7 +89,8 @@ export async function paperTests(browser, daemon, past) {
     const wanted = rows.flatMap((row) =>
       row.cells.map(
         (cell) =>
-          `${cell.day} ${row.device.name} ${row.driver ?? "unknown"} ${cell.counters === "counter-backed" ? `${short(cell.counter_backed)}${cell.timed_only > 0 ? `+${cell.timed_only}t` : ""}` : `${short(cell.timed_only)}t`}`,
+          `${cell.day} ${row.device.name} ${row.driver ?? "unknown"} ` +
+          `${cell.counters === "counter-backed" ? `${short(cell.counter_backed)}${cell.timed_only > 0 ? `+${cell.timed_only}t` : ""}` : `${short(cell.timed_only)}t`}`,
       ),
     );
     assert.ok(new Set(rows.flatMap((row) => row.cells.map((cell) => cell.day))).size > 200);

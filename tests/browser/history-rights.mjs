@@ -51,46 +51,50 @@ export async function tokenTests(browser) {
     date: FIRST,
     sizes: "course",
   });
-  await test("a selection as a file is asked for with the token; with one that is not known, the page asks for another and goes on", async () => {
-    const {page, seen, done} = await open(browser, {expected: [/401/]});
-    await page.addInitScript(() => {
-      if (!sessionStorage.getItem("rooflined-token")) sessionStorage.setItem("rooflined-token", "r3ad");
-    });
-    await visit(page, daemon, "view=runs&device=card&sizes=course", "#runs tbody tr");
-    const wanted = Object.fromEntries(
-      await Promise.all(
-        ["csv", "json"].map(async (kind) => [
-          kind,
-          (await daemon.ask("GET", `/api/v1/runs.${kind}?device=card&sizes=course`)).text,
-        ]),
-      ),
-    );
-    assert.ok(wanted.csv.includes("vector_add"));
-    const button = (kind) => page.locator(".exports").getByRole("button", {name: kind.toUpperCase()});
-    for (const kind of ["csv", "json"]) {
-      assert.deepEqual(await saved(page, () => button(kind).click()), {
-        name: `rooflined-runs.${kind}`,
-        text: wanted[kind],
+  await test(
+    "a selection as a file is asked for with the token; with one that is not known, the page asks for " +
+      "another and goes on",
+    async () => {
+      const {page, seen, done} = await open(browser, {expected: [/401/]});
+      await page.addInitScript(() => {
+        if (!sessionStorage.getItem("rooflined-token")) sessionStorage.setItem("rooflined-token", "r3ad");
       });
-    }
-    for (const request of seen.requests.filter((one) => one.url().includes("/api/v1/runs."))) {
-      assert.equal(await request.headerValue("Authorization"), "Bearer r3ad", request.url());
-    }
-    await setToken(page, "old");
-    await button("csv").click();
-    await page.locator(".export-said .notice.bad").waitFor();
-    assert.ok(
-      (await page.locator(".export-said .notice.bad").innerText()).startsWith("rooflined-runs.csv was not saved."),
-    );
-    assert.deepEqual(await axe(page), []);
-    assert.deepEqual(await saved(page, () => giveToken(page, ".export-said", "r3ad")), {
-      name: "rooflined-runs.csv",
-      text: wanted.csv,
-    });
-    await until("the form gone", async () => (await page.locator("form.token").count()) === 0);
-    assert.equal(await page.evaluate(() => document.activeElement.className), "export-said"); // not at the page's start
-    await done();
-  });
+      await visit(page, daemon, "view=runs&device=card&sizes=course", "#runs tbody tr");
+      const wanted = Object.fromEntries(
+        await Promise.all(
+          ["csv", "json"].map(async (kind) => [
+            kind,
+            (await daemon.ask("GET", `/api/v1/runs.${kind}?device=card&sizes=course`)).text,
+          ]),
+        ),
+      );
+      assert.ok(wanted.csv.includes("vector_add"));
+      const button = (kind) => page.locator(".exports").getByRole("button", {name: kind.toUpperCase()});
+      for (const kind of ["csv", "json"]) {
+        assert.deepEqual(await saved(page, () => button(kind).click()), {
+          name: `rooflined-runs.${kind}`,
+          text: wanted[kind],
+        });
+      }
+      for (const request of seen.requests.filter((one) => one.url().includes("/api/v1/runs."))) {
+        assert.equal(await request.headerValue("Authorization"), "Bearer r3ad", request.url());
+      }
+      await setToken(page, "old");
+      await button("csv").click();
+      await page.locator(".export-said .notice.bad").waitFor();
+      assert.ok(
+        (await page.locator(".export-said .notice.bad").innerText()).startsWith("rooflined-runs.csv was not saved."),
+      );
+      assert.deepEqual(await axe(page), []);
+      assert.deepEqual(await saved(page, () => giveToken(page, ".export-said", "r3ad")), {
+        name: "rooflined-runs.csv",
+        text: wanted.csv,
+      });
+      await until("the form gone", async () => (await page.locator("form.token").count()) === 0);
+      assert.equal(await page.evaluate(() => document.activeElement.className), "export-said"); // not at the page's start
+      await done();
+    },
+  );
   await test("a token that is taken back meanwhile is asked for in place, and what was chosen stays", async () => {
     for (const [view, control, value, ready] of [
       ["runs", "sizes", "course", "#runs tbody tr"],
@@ -185,59 +189,62 @@ export async function importedKernelTests(browser) {
     date: days[0],
     sizes: "course",
   });
-  await test("a trend's rows include those that only imports of the device have, with the suite and sizes that they are in", async () => {
-    const {page, done} = await open(browser);
-    await visit(page, daemon, `view=trend&device=card&since=${SINCE}&until=${UNTIL}`, ".empty");
-    const options = () =>
-      page
-        .locator("[name=kernel] optgroup")
-        .evaluateAll((all) =>
-          Object.fromEntries(all.map((group) => [group.label, [...group.children].map((option) => option.value)])),
+  await test(
+    "a trend's rows include those that only imports of the device have, with the suite and sizes that " + "they are in",
+    async () => {
+      const {page, done} = await open(browser);
+      await visit(page, daemon, `view=trend&device=card&since=${SINCE}&until=${UNTIL}`, ".empty");
+      const options = () =>
+        page
+          .locator("[name=kernel] optgroup")
+          .evaluateAll((all) =>
+            Object.fromEntries(all.map((group) => [group.label, [...group.children].map((option) => option.value)])),
+          );
+      assert.deepEqual((await options())["in imports of this device"].toSorted(), [MARKUP, "saxpy", LONG].toSorted());
+      for (const kernel of ["saxpy", MARKUP, LONG]) {
+        await page.locator("[name=kernel]").selectOption(kernel);
+        await until(
+          kernel,
+          async () =>
+            (await page.locator(".trend-title").count()) === 1 &&
+            (await page.locator(".trend-title").innerText()).startsWith(kernel),
         );
-    assert.deepEqual((await options())["in imports of this device"].toSorted(), [MARKUP, "saxpy", LONG].toSorted());
-    for (const kernel of ["saxpy", MARKUP, LONG]) {
-      await page.locator("[name=kernel]").selectOption(kernel);
-      await until(
-        kernel,
-        async () =>
-          (await page.locator(".trend-title").count()) === 1 &&
-          (await page.locator(".trend-title").innerText()).startsWith(kernel),
-      );
-      const query = new URLSearchParams({
-        device: "card",
-        kernel,
-        suite: "import",
-        sizes: "other",
-        state: "warm",
-        since: SINCE,
-        until: UNTIL,
+        const query = new URLSearchParams({
+          device: "card",
+          kernel,
+          suite: "import",
+          sizes: "other",
+          state: "warm",
+          since: SINCE,
+          until: UNTIL,
+        });
+        const {points} = (await daemon.ask("GET", `/api/v1/trend?${query}`)).json;
+        assert.equal(points.length, days.length);
+        assert.deepEqual(
+          await page.locator(".trend-table tbody tr").evaluateAll((all) => all.map((tr) => tr.dataset.day)),
+          days.toReversed(),
+        );
+        const {suite, sizes, state} = parameters(page.url());
+        assert.deepEqual([suite, sizes, state], ["import", "other", "warm"]);
+      }
+      assert.equal(await page.locator("main img").count(), 0);
+      assert.deepEqual(await axe(page), []);
+      await page.reload();
+      await page.locator(".trend-chart .point").first().waitFor();
+      assert.ok((await page.locator(".trend-title").innerText()).startsWith(LONG));
+      // a name has up to 16 KiB
+      assert.equal(await page.title(), `${LONG.slice(0, 39)} … ${LONG.slice(-18)} warm, trend · rooflined`);
+      await page.locator("[name=kernel]").selectOption("vector_add"); // back to a row of the suite
+      await until("the suite's own", () => {
+        const {suite, sizes} = parameters(page.url());
+        return suite === undefined && sizes === "course";
       });
-      const {points} = (await daemon.ask("GET", `/api/v1/trend?${query}`)).json;
-      assert.equal(points.length, days.length);
-      assert.deepEqual(
-        await page.locator(".trend-table tbody tr").evaluateAll((all) => all.map((tr) => tr.dataset.day)),
-        days.toReversed(),
-      );
-      const {suite, sizes, state} = parameters(page.url());
-      assert.deepEqual([suite, sizes, state], ["import", "other", "warm"]);
-    }
-    assert.equal(await page.locator("main img").count(), 0);
-    assert.deepEqual(await axe(page), []);
-    await page.reload();
-    await page.locator(".trend-chart .point").first().waitFor();
-    assert.ok((await page.locator(".trend-title").innerText()).startsWith(LONG));
-    // a name has up to 16 KiB
-    assert.equal(await page.title(), `${LONG.slice(0, 39)} … ${LONG.slice(-18)} warm, trend · rooflined`);
-    await page.locator("[name=kernel]").selectOption("vector_add"); // back to a row of the suite
-    await until("the suite's own", () => {
-      const {suite, sizes} = parameters(page.url());
-      return suite === undefined && sizes === "course";
-    });
-    await page.locator("[name=device]").selectOption("other");
-    await page.locator(".trend-chart .point").first().waitFor();
-    assert.deepEqual(Object.keys(await options()), ["kernels", "ceilings"]);
-    await done();
-  });
+      await page.locator("[name=device]").selectOption("other");
+      await page.locator(".trend-chart .point").first().waitFor();
+      assert.deepEqual(Object.keys(await options()), ["kernels", "ceilings"]);
+      await done();
+    },
+  );
   await daemon.stop();
 }
 

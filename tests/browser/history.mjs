@@ -203,33 +203,36 @@ async function matrixTests(browser, daemon, past) {
     assert.equal(await ownKey(page, "ArrowRight"), false);
     await done();
   });
-  await test("replayed runs come when they are asked for; an empty span and a wrong day say so and keep the choosers", async () => {
-    const {page, done} = await open(browser, {expected: [/400/]});
-    await visit(page, daemon, "view=history", ".matrix a.cell");
-    const before = await page.locator(".matrix a.cell").count();
-    // all of the past came as imports
-    assert.equal(await page.locator('.matrix a.cell.foreign[aria-label*="; imported"]').count(), before);
-    await page.locator("[name=source]").selectOption("any");
-    await until("the replayed run's cell", async () => (await page.locator(".matrix a.cell").count()) === before + 1);
-    assert.equal(parameters(page.url()).source, "any");
-    assert.equal(await page.locator('.matrix a.cell.foreign[aria-label*="; replayed"]').count(), 1);
-    assert.equal(await page.locator('.matrix a.cell.foreign[aria-label*="; imported"]').count(), before);
-    await visit(page, daemon, "view=history&since=2020-01-01&until=2020-02-01", ".empty");
-    assert.ok((await page.locator(".empty").innerText()).includes("No run in this span"));
-    assert.equal(await page.getByRole("link", {name: "Show replayed runs too"}).count(), 1);
-    await visit(page, daemon, "view=history&since=2020-01-01&until=2020-02-01&source=any", ".empty");
-    assert.equal(await page.getByRole("link", {name: "Show replayed runs too"}).count(), 0); // they are shown already
-    await visit(page, daemon, "view=history&since=yesterday", ".notice.bad");
-    // the field by its label
-    assert.match(await page.locator(".notice.bad").innerText(), /^Since day \(UTC\): 'yesterday' is /);
-    assert.equal(await page.locator("[name=since]").inputValue(), "yesterday");
-    assert.equal(await page.locator("[aria-invalid=true]").getAttribute("name"), "since");
-    await page.getByRole("button", {name: "90 days"}).click();
-    await page.locator(".matrix a.cell").first().waitFor();
-    assert.equal(await page.locator("[aria-invalid]").count(), 0);
-    assert.deepEqual(await page.locator("[aria-pressed=true]").allInnerTexts(), ["90 days"]);
-    await done();
-  });
+  await test(
+    "replayed runs come when they are asked for; an empty span and a wrong day say so and keep the " + "choosers",
+    async () => {
+      const {page, done} = await open(browser, {expected: [/400/]});
+      await visit(page, daemon, "view=history", ".matrix a.cell");
+      const before = await page.locator(".matrix a.cell").count();
+      // all of the past came as imports
+      assert.equal(await page.locator('.matrix a.cell.foreign[aria-label*="; imported"]').count(), before);
+      await page.locator("[name=source]").selectOption("any");
+      await until("the replayed run's cell", async () => (await page.locator(".matrix a.cell").count()) === before + 1);
+      assert.equal(parameters(page.url()).source, "any");
+      assert.equal(await page.locator('.matrix a.cell.foreign[aria-label*="; replayed"]').count(), 1);
+      assert.equal(await page.locator('.matrix a.cell.foreign[aria-label*="; imported"]').count(), before);
+      await visit(page, daemon, "view=history&since=2020-01-01&until=2020-02-01", ".empty");
+      assert.ok((await page.locator(".empty").innerText()).includes("No run in this span"));
+      assert.equal(await page.getByRole("link", {name: "Show replayed runs too"}).count(), 1);
+      await visit(page, daemon, "view=history&since=2020-01-01&until=2020-02-01&source=any", ".empty");
+      assert.equal(await page.getByRole("link", {name: "Show replayed runs too"}).count(), 0); // they are shown already
+      await visit(page, daemon, "view=history&since=yesterday", ".notice.bad");
+      // the field by its label
+      assert.match(await page.locator(".notice.bad").innerText(), /^Since day \(UTC\): 'yesterday' is /);
+      assert.equal(await page.locator("[name=since]").inputValue(), "yesterday");
+      assert.equal(await page.locator("[aria-invalid=true]").getAttribute("name"), "since");
+      await page.getByRole("button", {name: "90 days"}).click();
+      await page.locator(".matrix a.cell").first().waitFor();
+      assert.equal(await page.locator("[aria-invalid]").count(), 0);
+      assert.deepEqual(await page.locator("[aria-pressed=true]").allInnerTexts(), ["90 days"]);
+      await done();
+    },
+  );
 }
 
 const shownRuns = (page) =>
@@ -692,35 +695,39 @@ async function acceptTests(browser, daemon, past) {
       await done();
     }
   });
-  await test("who may not write is asked for a token in place; with the right one the change is accepted, and nothing written is lost", async () => {
-    await daemon.stop(); // one daemon has the database at a time
-    const file = join(daemon.folder, "tokens");
-    const line = (id, right, token) => `${id} ${right} ${createHash("sha256").update(token).digest("hex")}\n`;
-    writeFileSync(file, line("reader", "read", "r3ad") + line("sender", "submit", "s3nd"), {mode: 0o600});
-    const reader = await start({folder: daemon.folder, options: ["--token-file", file], ready: false});
-    const {page, done} = await open(browser, {expected: [/40[13]/]});
-    const query = `device=${past.device}&kernel=matmul_naive&state=cold`;
-    await visit(page, reader, `view=trend&${query}`, ".trend-chart .point");
-    await page.getByRole("button", {name: "Accept this change"}).click();
-    await page.locator(".accept-form textarea").fill("mine");
-    await page.getByRole("button", {name: "Accept from this run on"}).click();
-    for (const [code, token] of [
-      ["unauthorized", "r3ad"],
-      ["forbidden", "s3nd"],
-    ]) {
-      await page.locator(".accept-said .notice.bad", {hasText: code}).waitFor();
-      assert.deepEqual(await axe(page), []);
-      assert.equal(await page.locator(".accept-form textarea").inputValue(), "mine");
-      assert.equal(await page.evaluate(() => document.activeElement.type), "password");
-      await page.keyboard.type(token);
-      await page.keyboard.press("Enter");
-    }
-    await page.locator(".accepting .notice.good").waitFor();
-    const accepted = (await json(reader, `/api/v1/trend?${query}`)).accepted.at(-1);
-    assert.deepEqual([accepted.note, accepted.principal], ["mine", "token:sender"]);
-    await done();
-    await reader.stop();
-  });
+  await test(
+    "who may not write is asked for a token in place; with the right one the change is accepted, and " +
+      "nothing written is lost",
+    async () => {
+      await daemon.stop(); // one daemon has the database at a time
+      const file = join(daemon.folder, "tokens");
+      const line = (id, right, token) => `${id} ${right} ${createHash("sha256").update(token).digest("hex")}\n`;
+      writeFileSync(file, line("reader", "read", "r3ad") + line("sender", "submit", "s3nd"), {mode: 0o600});
+      const reader = await start({folder: daemon.folder, options: ["--token-file", file], ready: false});
+      const {page, done} = await open(browser, {expected: [/40[13]/]});
+      const query = `device=${past.device}&kernel=matmul_naive&state=cold`;
+      await visit(page, reader, `view=trend&${query}`, ".trend-chart .point");
+      await page.getByRole("button", {name: "Accept this change"}).click();
+      await page.locator(".accept-form textarea").fill("mine");
+      await page.getByRole("button", {name: "Accept from this run on"}).click();
+      for (const [code, token] of [
+        ["unauthorized", "r3ad"],
+        ["forbidden", "s3nd"],
+      ]) {
+        await page.locator(".accept-said .notice.bad", {hasText: code}).waitFor();
+        assert.deepEqual(await axe(page), []);
+        assert.equal(await page.locator(".accept-form textarea").inputValue(), "mine");
+        assert.equal(await page.evaluate(() => document.activeElement.type), "password");
+        await page.keyboard.type(token);
+        await page.keyboard.press("Enter");
+      }
+      await page.locator(".accepting .notice.good").waitFor();
+      const accepted = (await json(reader, `/api/v1/trend?${query}`)).accepted.at(-1);
+      assert.deepEqual([accepted.note, accepted.principal], ["mine", "token:sender"]);
+      await done();
+      await reader.stop();
+    },
+  );
 }
 
 export async function historyTests() {

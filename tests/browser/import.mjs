@@ -154,47 +154,54 @@ async function refusing(browser, daemon) {
 }
 
 async function longName(browser, daemon) {
-  await test("a kernel's name of thousands of characters is cut in the printed list, whose lines stay together, and whole in the table", async () => {
-    const long = `void ${"wrapped_function<".repeat(265)}`;
-    const names = ["first", long, "last"];
-    const rows = names.flatMap((name, i) =>
-      ["read", "write"].map((way) => `"${i}","1","${name}","dram__bytes_${way}.sum","byte","${100000 * (i + 1)}"\n`),
-    );
-    const timings = names.map(
-      (name, i) => `${JSON.stringify({kernel: name, function: name, ms: 0.1 + i, flop: 1000000, ask_bytes: 100000})}\n`,
-    );
-    const {id} = await importForm(daemon, {
-      ncu: `"ID","Process ID","Kernel Name","Metric Name","Metric Unit","Metric Value"\n${rows.join("")}`,
-      timings: timings.join(""),
-      device: "card",
-      date: "2026-10-01",
-      cache: "cold",
-      times: "cold",
-    });
-    const {page, done} = await open(browser, {width: 718});
-    await page.goto(`${daemon.url}/#run=${id}`);
-    await page.locator("#table-scroll tbody tr").first().waitFor();
-    await page.emulateMedia({media: "print"});
-    const lines = await page
-      .locator(":is(.legend, .absent) li")
-      .evaluateAll((all) =>
-        all.map((li) => [li.getBoundingClientRect().height < 80, getComputedStyle(li).breakInside]),
+  await test(
+    "a kernel's name of thousands of characters is cut in the printed list, whose lines stay together, " +
+      "and whole in the table",
+    async () => {
+      const long = `void ${"wrapped_function<".repeat(265)}`;
+      const names = ["first", long, "last"];
+      const rows = names.flatMap((name, i) =>
+        ["read", "write"].map((way) => `"${i}","1","${name}","dram__bytes_${way}.sum","byte","${100000 * (i + 1)}"\n`),
       );
-    assert.deepEqual(
-      lines,
-      names.map(() => [true, "avoid"]),
-    );
-    const whole = page.locator("#table-scroll tbody tr").nth(1).locator("th");
-    assert.equal((await whole.innerText()).trim(), long);
-    assert.equal(
-      (await page.locator("#ceilings").innerText()).replace(/\s+/g, " "),
-      "Ceilings The imported files state none.",
-    );
-    assert.ok(
-      await whole.evaluate((cell) => cell.getBoundingClientRect().height > 500 && cell.scrollWidth <= cell.clientWidth),
-    );
-    await done();
-  });
+      const timings = names.map(
+        (name, i) =>
+          `${JSON.stringify({kernel: name, function: name, ms: 0.1 + i, flop: 1000000, ask_bytes: 100000})}\n`,
+      );
+      const {id} = await importForm(daemon, {
+        ncu: `"ID","Process ID","Kernel Name","Metric Name","Metric Unit","Metric Value"\n${rows.join("")}`,
+        timings: timings.join(""),
+        device: "card",
+        date: "2026-10-01",
+        cache: "cold",
+        times: "cold",
+      });
+      const {page, done} = await open(browser, {width: 718});
+      await page.goto(`${daemon.url}/#run=${id}`);
+      await page.locator("#table-scroll tbody tr").first().waitFor();
+      await page.emulateMedia({media: "print"});
+      const lines = await page
+        .locator(":is(.legend, .absent) li")
+        .evaluateAll((all) =>
+          all.map((li) => [li.getBoundingClientRect().height < 80, getComputedStyle(li).breakInside]),
+        );
+      assert.deepEqual(
+        lines,
+        names.map(() => [true, "avoid"]),
+      );
+      const whole = page.locator("#table-scroll tbody tr").nth(1).locator("th");
+      assert.equal((await whole.innerText()).trim(), long);
+      assert.equal(
+        (await page.locator("#ceilings").innerText()).replace(/\s+/g, " "),
+        "Ceilings The imported files state none.",
+      );
+      assert.ok(
+        await whole.evaluate(
+          (cell) => cell.getBoundingClientRect().height > 500 && cell.scrollWidth <= cell.clientWidth,
+        ),
+      );
+      await done();
+    },
+  );
 }
 
 export async function importTests() {

@@ -46,45 +46,51 @@ async function lateAndLost(browser) {
   const second = await submit(daemon, {suite: "verify", counters: false});
   const link = (page, job) => page.locator(`#jobs tr[data-job="${job.id}"] th a`);
   const one = (job) => new RegExp(`/api/v1/jobs/${job.id}$`);
-  await test("a job whose first reading fails is read again by itself; what went wrong stands in its panel for as long", async () => {
-    const {page, done} = await open(browser, {expected: [/ERR_FAILED/]});
-    await look(page, daemon);
-    await page.route(one(first), (route) => route.abort());
-    await link(page, first).click();
-    await panel(page).locator(".notice.bad", {hasText: "The daemon does not answer."}).waitFor();
-    await panel(page)
-      .getByRole("heading", {name: `Job ${first.id}`})
-      .waitFor();
-    await page.unroute(one(first));
-    await ended(page, "done");
-    assert.equal(await panel(page).locator(".notice.bad").count(), 0);
-    await done();
-  });
-  await test("a token that a job's first reading lacks is asked for in its panel, once, and the job is shown with it", async () => {
-    const {page, done} = await open(browser, {expected: [/401/]});
-    await look(page, daemon);
-    const error = {
-      code: "unauthorized",
-      message: "the token is not known",
-      next_action: "Send a token that the daemon knows.",
-    };
-    const guard = (route) => {
-      const {authorization, ...headers} = route.request().headers();
-      // the daemon knows no token
-      return authorization ? route.continue({headers}) : route.fulfill({status: 401, json: {error}});
-    };
-    await page.route(/\/api\/v1\//, guard);
-    await link(page, first).click();
-    await panel(page).locator("form.token").waitFor();
-    await page.locator("#stale:not([hidden])").waitFor(); // the next tick was refused too
-    assert.equal(await page.locator("#jobs form.token").count(), 1);
-    await panel(page).locator("form.token input").fill("t0ken");
-    await page.keyboard.press("Enter");
-    await ended(page, "done");
-    assert.equal(await page.locator("#jobs form.token").count(), 0);
-    assert.equal(await page.evaluate(() => document.activeElement.textContent), `Job ${first.id}`);
-    await done();
-  });
+  await test(
+    "a job whose first reading fails is read again by itself; what went wrong stands in its panel for as " + "long",
+    async () => {
+      const {page, done} = await open(browser, {expected: [/ERR_FAILED/]});
+      await look(page, daemon);
+      await page.route(one(first), (route) => route.abort());
+      await link(page, first).click();
+      await panel(page).locator(".notice.bad", {hasText: "The daemon does not answer."}).waitFor();
+      await panel(page)
+        .getByRole("heading", {name: `Job ${first.id}`})
+        .waitFor();
+      await page.unroute(one(first));
+      await ended(page, "done");
+      assert.equal(await panel(page).locator(".notice.bad").count(), 0);
+      await done();
+    },
+  );
+  await test(
+    "a token that a job's first reading lacks is asked for in its panel, once, and the job is shown with " + "it",
+    async () => {
+      const {page, done} = await open(browser, {expected: [/401/]});
+      await look(page, daemon);
+      const error = {
+        code: "unauthorized",
+        message: "the token is not known",
+        next_action: "Send a token that the daemon knows.",
+      };
+      const guard = (route) => {
+        const {authorization, ...headers} = route.request().headers();
+        // the daemon knows no token
+        return authorization ? route.continue({headers}) : route.fulfill({status: 401, json: {error}});
+      };
+      await page.route(/\/api\/v1\//, guard);
+      await link(page, first).click();
+      await panel(page).locator("form.token").waitFor();
+      await page.locator("#stale:not([hidden])").waitFor(); // the next tick was refused too
+      assert.equal(await page.locator("#jobs form.token").count(), 1);
+      await panel(page).locator("form.token input").fill("t0ken");
+      await page.keyboard.press("Enter");
+      await ended(page, "done");
+      assert.equal(await page.locator("#jobs form.token").count(), 0);
+      assert.equal(await page.evaluate(() => document.activeElement.textContent), `Job ${first.id}`);
+      await done();
+    },
+  );
   await test("an answer of the job that was looked at before does not come over the one that is looked at now", async () => {
     const {page, done} = await open(browser, {expected: [/404/]});
     await look(page, daemon);
@@ -230,40 +236,50 @@ async function showMore(browser) {
       .nth(count - 1)
       .waitFor();
   const read = (page) => page.waitForResponse(/\/api\/v1\/jobs\?/).then((answer) => answer.finished());
-  await test("Show more keeps the focus while there is more, over an error too, and leaves it at the list's heading when all is shown", async () => {
-    const {page, done} = await open(browser, {expected: [/ERR_FAILED/]});
-    await manyJobs(page, job, {count: 45});
-    await look(page, daemon);
-    await page.getByRole("button", {name: "Show more"}).focus();
-    await page.keyboard.press("Enter");
-    await rows(page, 40);
-    assert.deepEqual(await focused(page), ["button", "Show more"]);
-    await read(page); // the list as it is now
-    assert.deepEqual(await focused(page), ["button", "Show more"]);
-    await page.route(/cursor=40/, (route) => route.abort(), {times: 1});
-    await page.keyboard.press("Enter");
-    await page.locator(".pager .notice.bad").waitFor();
-    assert.deepEqual(await focused(page), ["button", "Show more"]);
-    assert.deepEqual(await axe(page), []);
-    const scrolled = await page.evaluate(() => window.scrollY);
-    await page.keyboard.press("Enter");
-    await rows(page, 45);
-    await page.locator(".pager").waitFor({state: "detached"});
-    assert.deepEqual(await focused(page), ["h2", "All jobs"]);
-    assert.ok(Math.abs((await page.evaluate(() => window.scrollY)) - scrolled) < 2, "the reader's rows stay in sight");
-    await done();
-  });
-  await test("Show more that is no longer needed, since the list became shorter, leaves the focus at the list's heading", async () => {
-    const {page, done} = await open(browser);
-    const size = {count: 25};
-    await manyJobs(page, job, size);
-    await look(page, daemon, "&state=done");
-    await page.getByRole("button", {name: "Show more"}).focus();
-    size.count = 12;
-    await page.locator(".pager").waitFor({state: "detached"});
-    assert.deepEqual(await focused(page), ["h2", "Done jobs"]);
-    await done();
-  });
+  await test(
+    "Show more keeps the focus while there is more, over an error too, and leaves it at the list's " +
+      "heading when all is shown",
+    async () => {
+      const {page, done} = await open(browser, {expected: [/ERR_FAILED/]});
+      await manyJobs(page, job, {count: 45});
+      await look(page, daemon);
+      await page.getByRole("button", {name: "Show more"}).focus();
+      await page.keyboard.press("Enter");
+      await rows(page, 40);
+      assert.deepEqual(await focused(page), ["button", "Show more"]);
+      await read(page); // the list as it is now
+      assert.deepEqual(await focused(page), ["button", "Show more"]);
+      await page.route(/cursor=40/, (route) => route.abort(), {times: 1});
+      await page.keyboard.press("Enter");
+      await page.locator(".pager .notice.bad").waitFor();
+      assert.deepEqual(await focused(page), ["button", "Show more"]);
+      assert.deepEqual(await axe(page), []);
+      const scrolled = await page.evaluate(() => window.scrollY);
+      await page.keyboard.press("Enter");
+      await rows(page, 45);
+      await page.locator(".pager").waitFor({state: "detached"});
+      assert.deepEqual(await focused(page), ["h2", "All jobs"]);
+      assert.ok(
+        Math.abs((await page.evaluate(() => window.scrollY)) - scrolled) < 2,
+        "the reader's rows stay in sight",
+      );
+      await done();
+    },
+  );
+  await test(
+    "Show more that is no longer needed, since the list became shorter, leaves the focus at the list's " + "heading",
+    async () => {
+      const {page, done} = await open(browser);
+      const size = {count: 25};
+      await manyJobs(page, job, size);
+      await look(page, daemon, "&state=done");
+      await page.getByRole("button", {name: "Show more"}).focus();
+      size.count = 12;
+      await page.locator(".pager").waitFor({state: "detached"});
+      assert.deepEqual(await focused(page), ["h2", "Done jobs"]);
+      await done();
+    },
+  );
   await daemon.stop();
 }
 

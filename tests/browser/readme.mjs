@@ -27,7 +27,9 @@ export async function readmeTests() {
   for (const code of all) {
     assert.ok(!code.includes("curl") || code.includes(ADDRESS), code);
     // Every example has to succeed but the one that says itself that it may not.
-    const script = `set -euo pipefail\ncurl() { command curl -S $([[ "$*" == *DELETE* ]] || echo -f) "$@"; }\n${code.replaceAll(ADDRESS, daemon.url)}`;
+    const script =
+      `set -euo pipefail\ncurl() { command curl -S $([[ "$*" == *DELETE* ]] || echo -f) "$@"; ` +
+      `}\n${code.replaceAll(ADDRESS, daemon.url)}`;
     await test(`README.md: ${code.split("\n")[0].replace(ADDRESS, "").slice(0, 90)}`, async () => {
       const {stdout} = await run("bash", ["-c", script], {timeout: 30000, cwd: dirname(process.env.RL_README)});
       assert.ok(stdout.trim().length > 0 && !/^null$/m.test(stdout), stdout);

@@ -506,7 +506,8 @@ async function strange(browser, daemon, document) {
       const told = await page.locator("#notices").innerText();
       assert.ok(
         told.includes(
-          `Check failed: ${result.title}; no cold ceiling: read from L2, the L2 roof; no cold row: ${naive}; a reason of tomorrow.`,
+          `Check failed: ${result.title}; no cold ceiling: read from L2, the L2 roof; no cold row: ${naive}; a ` +
+            "reason of tomorrow.",
         ),
         told,
       );

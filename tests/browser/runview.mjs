@@ -196,70 +196,74 @@ async function lentRoofs(browser, daemon, ids, document) {
 }
 
 async function overlay(browser, daemon, ids) {
-  await test("a run is laid over: hollow points at its own figures, its own roof, both in the detail, and the address brings it back", async () => {
-    const over = (await daemon.ask("GET", `/api/v1/runs/${ids.other}`)).json;
-    for (const width of [1440, 390]) {
-      const {page, done} = await open(browser, {width});
-      await show(page, `${daemon.url}/#run=${ids.run}`);
-      await page.locator(`#over option[value="${ids.other}"]`).waitFor({state: "attached"});
-      await page.getByLabel("Lay another run over it").selectOption(ids.other);
-      await page.locator(".point.second").first().waitFor();
-      for (let again = 0; again < 2; again++) {
-        const {x, y} = await scales(page);
-        const drawn = (await symbols(page)).second;
-        const wanted = over.kernels.filter((row) => row.warm.intensity.dram !== null && row.flop > 0);
-        assert.equal(drawn.length, wanted.length);
-        for (const row of wanted) {
-          const at = [
-            x.offset + x.slope * Math.log10(row.warm.intensity.dram),
-            y.offset + y.slope * Math.log10(row.warm.flop_per_s),
-          ];
-          assert.ok(
-            drawn.some((mark) => Math.hypot(mark[0] - at[0], mark[1] - at[1]) < 1),
-            row.kernel,
-          );
-        }
-        await checkNumbers(page);
-        assert.equal(await overflow(page), 0);
-        await page.reload();
+  await test(
+    "a run is laid over: hollow points at its own figures, its own roof, both in the detail, and the " +
+      "address brings it back",
+    async () => {
+      const over = (await daemon.ask("GET", `/api/v1/runs/${ids.other}`)).json;
+      for (const width of [1440, 390]) {
+        const {page, done} = await open(browser, {width});
+        await show(page, `${daemon.url}/#run=${ids.run}`);
+        await page.locator(`#over option[value="${ids.other}"]`).waitFor({state: "attached"});
+        await page.getByLabel("Lay another run over it").selectOption(ids.other);
         await page.locator(".point.second").first().waitFor();
-      }
-      assert.match(page.url(), new RegExp(`over=${ids.other}`));
-      assert.match(await page.locator("#summary").innerText(), new RegExp(`run ${ids.other}: `));
-      assert.match(await page.locator("#said").innerText(), /replayed/);
-      const first = (await daemon.ask("GET", `/api/v1/runs/${ids.run}`)).json;
-      for (const row of width === 1440
-        ? over.kernels.filter(({flop, warm}) => flop > 0 && warm.intensity.dram !== null)
-        : []) {
-        await page.locator(`.point.second[data-kernel="${row.kernel}"]`).focus();
-        assert.equal(await page.locator("#detail h4").innerText(), `In run ${ids.other}, laid over`);
-        const facts = Object.fromEntries(
-          await page
-            .locator("#detail h4 + dl")
-            .evaluate((dl) =>
-              [...dl.querySelectorAll("dt")].map((dt) => [dt.textContent, dt.nextElementSibling.textContent]),
-            ),
-        );
-        const s = row.warm;
-        const ofFirst = s.flop_per_s / first.kernels.find((other) => other.kernel === row.kernel).warm.flop_per_s;
-        for (const [name, value, unit] of [
-          ["measured intensity", s.intensity.dram, "FLOP/B"],
-          ["rate", s.flop_per_s, "FLOP/s"],
-          ["DRAM rate", s.dram_byte_per_s, "B/s"],
-          ["of its roof", s.percent_of_roof, "%"],
-          [`rate over that of run ${first.id}`, ofFirst, "\u00d7"],
-        ]) {
-          sameFigure(facts[name], value, unit, `${row.kernel}, laid over`, 2);
+        for (let again = 0; again < 2; again++) {
+          const {x, y} = await scales(page);
+          const drawn = (await symbols(page)).second;
+          const wanted = over.kernels.filter((row) => row.warm.intensity.dram !== null && row.flop > 0);
+          assert.equal(drawn.length, wanted.length);
+          for (const row of wanted) {
+            const at = [
+              x.offset + x.slope * Math.log10(row.warm.intensity.dram),
+              y.offset + y.slope * Math.log10(row.warm.flop_per_s),
+            ];
+            assert.ok(
+              drawn.some((mark) => Math.hypot(mark[0] - at[0], mark[1] - at[1]) < 1),
+              row.kernel,
+            );
+          }
+          await checkNumbers(page);
+          assert.equal(await overflow(page), 0);
+          await page.reload();
+          await page.locator(".point.second").first().waitFor();
         }
-        assert.equal(facts.bound, s.bound);
+        assert.match(page.url(), new RegExp(`over=${ids.other}`));
+        assert.match(await page.locator("#summary").innerText(), new RegExp(`run ${ids.other}: `));
+        assert.match(await page.locator("#said").innerText(), /replayed/);
+        const first = (await daemon.ask("GET", `/api/v1/runs/${ids.run}`)).json;
+        for (const row of width === 1440
+          ? over.kernels.filter(({flop, warm}) => flop > 0 && warm.intensity.dram !== null)
+          : []) {
+          await page.locator(`.point.second[data-kernel="${row.kernel}"]`).focus();
+          assert.equal(await page.locator("#detail h4").innerText(), `In run ${ids.other}, laid over`);
+          const facts = Object.fromEntries(
+            await page
+              .locator("#detail h4 + dl")
+              .evaluate((dl) =>
+                [...dl.querySelectorAll("dt")].map((dt) => [dt.textContent, dt.nextElementSibling.textContent]),
+              ),
+          );
+          const s = row.warm;
+          const ofFirst = s.flop_per_s / first.kernels.find((other) => other.kernel === row.kernel).warm.flop_per_s;
+          for (const [name, value, unit] of [
+            ["measured intensity", s.intensity.dram, "FLOP/B"],
+            ["rate", s.flop_per_s, "FLOP/s"],
+            ["DRAM rate", s.dram_byte_per_s, "B/s"],
+            ["of its roof", s.percent_of_roof, "%"],
+            [`rate over that of run ${first.id}`, ofFirst, "\u00d7"],
+          ]) {
+            sameFigure(facts[name], value, unit, `${row.kernel}, laid over`, 2);
+          }
+          assert.equal(facts.bound, s.bound);
+        }
+        assert.deepEqual(await axe(page), []);
+        await page.getByLabel("Lay another run over it").selectOption("");
+        await until("the run to be gone", async () => (await page.locator(".point.second").count()) === 0);
+        assert.ok(!page.url().includes("over="));
+        await done();
       }
-      assert.deepEqual(await axe(page), []);
-      await page.getByLabel("Lay another run over it").selectOption("");
-      await until("the run to be gone", async () => (await page.locator(".point.second").count()) === 0);
-      assert.ok(!page.url().includes("over="));
-      await done();
-    }
-  });
+    },
+  );
   await test("from a run its job, its device's runs, a row's trend and the judgement of two runs are a link away", async () => {
     const {page, done} = await open(browser);
     for (const [name, view] of [
@@ -468,53 +472,56 @@ async function takingAway(browser, daemon, ids) {
 }
 
 async function report(browser, daemon, ids, document) {
-  await test("predictions, ceilings, telemetry and environment are the API's; the transcript comes when it is opened", async () => {
-    const {page, seen, done} = await open(browser);
-    await show(page, `${daemon.url}/#run=${ids.run}`);
-    const scored = (await daemon.ask("GET", `/api/v1/runs/${ids.run}/predictions`)).json;
-    await page.locator("#predictions").waitFor();
-    assert.match(
-      await page.locator("#predictions").innerText(),
-      new RegExp(`${scored.right} of ${scored.scored} right`),
-    );
-    const said = await page
-      .locator("#predictions tbody tr")
-      .evaluateAll((all) => all.map((tr) => [...tr.children].map((td) => td.textContent)));
-    assert.deepEqual(
-      said.map((row) => row.at(-1)),
-      scored.items.map((item) => (item.right ? "right" : "wrong")),
-    );
-    assert.deepEqual(
-      said.map((row) => row.slice(1, 5)),
-      scored.items.map((item) => [item.state, item.said, item.found, item.dram_per_ask.toFixed(4)]),
-    );
-    assert.equal(await page.locator("#ceilings tbody tr").count(), document.ceilings.length);
-    const environment = await page.locator("#environment-section").innerText();
-    for (const part of [
-      document.device.uuid,
-      document.environment.kernel_release,
-      document.environment.build,
-      "700 W",
-    ]) {
-      assert.ok(plain(environment).replaceAll("\n", "").includes(part), part);
-    }
-    await page.getByText("Row by row", {exact: true}).click();
-    const names = await page.locator("#telemetry tbody th").allTextContents();
-    for (const row of document.kernels) assert.ok(names.includes(`${row.title}, warm`), row.title);
-    for (const name of ["start", "end", "copy, the memory roof, warm"]) assert.ok(names.includes(name), name);
-    assert.ok(!names.some((name) => name.includes("_")), names.join("; "));
-    const asked = () => seen.requests.filter((request) => request.url().includes("/transcript")).length;
-    assert.equal(asked(), 0);
-    await page.locator("#transcript summary").click();
-    await page.locator("#transcript pre").waitFor();
-    assert.equal(
-      await page.locator("#transcript pre").textContent(),
-      (await daemon.ask("GET", `/api/v1/jobs/${document.job}/transcript`)).text,
-    );
-    assert.equal(asked(), 1);
-    assert.deepEqual(await axe(page), []);
-    await done();
-  });
+  await test(
+    "predictions, ceilings, telemetry and environment are the API's; the transcript comes when it is " + "opened",
+    async () => {
+      const {page, seen, done} = await open(browser);
+      await show(page, `${daemon.url}/#run=${ids.run}`);
+      const scored = (await daemon.ask("GET", `/api/v1/runs/${ids.run}/predictions`)).json;
+      await page.locator("#predictions").waitFor();
+      assert.match(
+        await page.locator("#predictions").innerText(),
+        new RegExp(`${scored.right} of ${scored.scored} right`),
+      );
+      const said = await page
+        .locator("#predictions tbody tr")
+        .evaluateAll((all) => all.map((tr) => [...tr.children].map((td) => td.textContent)));
+      assert.deepEqual(
+        said.map((row) => row.at(-1)),
+        scored.items.map((item) => (item.right ? "right" : "wrong")),
+      );
+      assert.deepEqual(
+        said.map((row) => row.slice(1, 5)),
+        scored.items.map((item) => [item.state, item.said, item.found, item.dram_per_ask.toFixed(4)]),
+      );
+      assert.equal(await page.locator("#ceilings tbody tr").count(), document.ceilings.length);
+      const environment = await page.locator("#environment-section").innerText();
+      for (const part of [
+        document.device.uuid,
+        document.environment.kernel_release,
+        document.environment.build,
+        "700 W",
+      ]) {
+        assert.ok(plain(environment).replaceAll("\n", "").includes(part), part);
+      }
+      await page.getByText("Row by row", {exact: true}).click();
+      const names = await page.locator("#telemetry tbody th").allTextContents();
+      for (const row of document.kernels) assert.ok(names.includes(`${row.title}, warm`), row.title);
+      for (const name of ["start", "end", "copy, the memory roof, warm"]) assert.ok(names.includes(name), name);
+      assert.ok(!names.some((name) => name.includes("_")), names.join("; "));
+      const asked = () => seen.requests.filter((request) => request.url().includes("/transcript")).length;
+      assert.equal(asked(), 0);
+      await page.locator("#transcript summary").click();
+      await page.locator("#transcript pre").waitFor();
+      assert.equal(
+        await page.locator("#transcript pre").textContent(),
+        (await daemon.ask("GET", `/api/v1/jobs/${document.job}/transcript`)).text,
+      );
+      assert.equal(asked(), 1);
+      assert.deepEqual(await axe(page), []);
+      await done();
+    },
+  );
   await test("a prediction that could not be scored says why, in the same words at the run and at its job", async () => {
     const job = await submit(daemon, {
       suite: "verify",
@@ -652,63 +659,67 @@ async function ceilingsOnly(browser, daemon, ids) {
 }
 
 async function withToken(browser) {
-  await test("whoever has a token gets the run as data, its transcript and its note with it, and is asked for one where it is refused", async () => {
-    const folder = temporary();
-    const file = join(folder, "tokens");
-    writeFileSync(file, `page read ${createHash("sha256").update("s3cret").digest("hex")}\n`, {mode: 0o600});
-    const guarded = await start({folder, options: ["--token-file", file, "--open-loopback"]});
-    const {run: id, id: job} = await submit(guarded, {suite: "verify", counters: false});
-    const {page, done} = await open(browser, {expected: [/401/]});
-    await show(page, `${guarded.url}/#run=${id}`);
-    await page.waitForLoadState("networkidle");
-    const keep = (token) => page.evaluate((text) => sessionStorage.setItem("rooflined-token", text), token);
-    const base = `/api/v1/runs/${id}`;
-    const data = page.locator("#data-section");
-    for (const [name, path] of [
-      ["JSON, whole", base],
-      ["CSV", `${base}.csv`],
-      ["table as text", `${base}/table`],
-      ["raw samples", `${base}/samples`],
-    ]) {
+  await test(
+    "whoever has a token gets the run as data, its transcript and its note with it, and is asked for one " +
+      "where it is refused",
+    async () => {
+      const folder = temporary();
+      const file = join(folder, "tokens");
+      writeFileSync(file, `page read ${createHash("sha256").update("s3cret").digest("hex")}\n`, {mode: 0o600});
+      const guarded = await start({folder, options: ["--token-file", file, "--open-loopback"]});
+      const {run: id, id: job} = await submit(guarded, {suite: "verify", counters: false});
+      const {page, done} = await open(browser, {expected: [/401/]});
+      await show(page, `${guarded.url}/#run=${id}`);
+      await page.waitForLoadState("networkidle");
+      const keep = (token) => page.evaluate((text) => sessionStorage.setItem("rooflined-token", text), token);
+      const base = `/api/v1/runs/${id}`;
+      const data = page.locator("#data-section");
+      for (const [name, path] of [
+        ["JSON, whole", base],
+        ["CSV", `${base}.csv`],
+        ["table as text", `${base}/table`],
+        ["raw samples", `${base}/samples`],
+      ]) {
+        await keep("wrong");
+        await data.getByRole("button", {name, exact: true}).click();
+        await data.getByLabel("Token").fill("s3cret");
+        const [saved] = await Promise.all([page.waitForEvent("download"), page.keyboard.press("Enter")]);
+        assert.equal(readFileSync(await saved.path(), "utf8"), (await guarded.ask("GET", path)).text, name);
+        await data.getByText(`Saved as ${saved.suggestedFilename()}.`).waitFor();
+      }
       await keep("wrong");
-      await data.getByRole("button", {name, exact: true}).click();
-      await data.getByLabel("Token").fill("s3cret");
-      const [saved] = await Promise.all([page.waitForEvent("download"), page.keyboard.press("Enter")]);
-      assert.equal(readFileSync(await saved.path(), "utf8"), (await guarded.ask("GET", path)).text, name);
-      await data.getByText(`Saved as ${saved.suggestedFilename()}.`).waitFor();
-    }
-    await keep("wrong");
-    await page.locator("#transcript summary").click();
-    await page.locator("#transcript").getByLabel("Token").waitFor();
-    await page.locator(".menu summary").click();
-    await page.locator(".menu").getByRole("button", {name: "CSV", exact: true}).click();
-    await page.locator(".takeaway").getByLabel("Token").waitFor();
-    const forms = page.getByLabel("Token", {exact: true});
-    assert.equal(await forms.count(), 2);
-    assert.equal(new Set(await forms.evaluateAll((all) => all.map((input) => input.id))).size, 2);
-    assert.deepEqual(await axe(page), []);
-    await page.locator("#transcript").getByRole("button", {name: "Go on without a token"}).click();
-    await page.locator("#transcript pre").waitFor();
-    assert.equal(
-      await page.locator("#transcript pre").textContent(),
-      (await guarded.ask("GET", `/api/v1/jobs/${job}/transcript`)).text,
-    );
-    await page.route(/\/note$/, (route) =>
-      route.request().headers().authorization
-        ? route.continue()
-        : route.fulfill({
-            status: 401,
-            json: {error: {code: "unauthorized", message: "no token was given", next_action: "Give one."}},
-          }),
-    );
-    await page.reload();
-    await page.locator("#note-body").getByLabel("Token").fill("s3cret");
-    await page.keyboard.press("Enter");
-    await page.getByRole("button", {name: "Write a note"}).waitFor();
-    assert.equal(await page.evaluate(() => document.activeElement.textContent), "Write a note");
-    await done();
-    await guarded.stop();
-  });
+      await page.locator("#transcript summary").click();
+      await page.locator("#transcript").getByLabel("Token").waitFor();
+      await page.locator(".menu summary").click();
+      await page.locator(".menu").getByRole("button", {name: "CSV", exact: true}).click();
+      await page.locator(".takeaway").getByLabel("Token").waitFor();
+      const forms = page.getByLabel("Token", {exact: true});
+      assert.equal(await forms.count(), 2);
+      assert.equal(new Set(await forms.evaluateAll((all) => all.map((input) => input.id))).size, 2);
+      assert.deepEqual(await axe(page), []);
+      await page.locator("#transcript").getByRole("button", {name: "Go on without a token"}).click();
+      await page.locator("#transcript pre").waitFor();
+      assert.equal(
+        await page.locator("#transcript pre").textContent(),
+        (await guarded.ask("GET", `/api/v1/jobs/${job}/transcript`)).text,
+      );
+      await page.route(/\/note$/, (route) =>
+        route.request().headers().authorization
+          ? route.continue()
+          : route.fulfill({
+              status: 401,
+              json: {error: {code: "unauthorized", message: "no token was given", next_action: "Give one."}},
+            }),
+      );
+      await page.reload();
+      await page.locator("#note-body").getByLabel("Token").fill("s3cret");
+      await page.keyboard.press("Enter");
+      await page.getByRole("button", {name: "Write a note"}).waitFor();
+      assert.equal(await page.evaluate(() => document.activeElement.textContent), "Write a note");
+      await done();
+      await guarded.stop();
+    },
+  );
 }
 
 export async function runViewTests() {

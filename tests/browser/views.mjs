@@ -130,7 +130,8 @@ async function unreached(page) {
   return page.evaluate(() =>
     [
       ...document.querySelectorAll(
-        'a[href], button:not(:disabled), input:not(:disabled), select:not(:disabled), textarea, summary, [tabindex="0"]',
+        "a[href], button:not(:disabled), input:not(:disabled), select:not(:disabled), textarea, summary, " +
+          '[tabindex="0"]',
       ),
     ]
       .filter((element) => element.checkVisibility({visibilityProperty: true}) && !window.reached.has(element))

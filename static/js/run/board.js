@@ -62,7 +62,9 @@ function remarks(run, view, second, {failed, again}) {
     made.push(
       notice(
         "info",
-        `No ${level.name} roof was measured in this run, so there are only points and the FMA ceiling here. Bound, percent of roof and advice are those of the measured roofs.${view.level === "l2" ? " The chart counts the bytes between SMs and L2; L2 MB in the table is all that goes through L2, to and from DRAM too." : ""}`,
+        `No ${level.name} roof was measured in this run, so there are only points and the FMA ceiling here. Bound, ` +
+          "percent of roof and advice are those of the measured " +
+          `roofs.${view.level === "l2" ? " The chart counts the bytes between SMs and L2; L2 MB in the table is " + "all that goes through L2, to and from DRAM too." : ""}`,
       ),
     );
   }
@@ -106,7 +108,9 @@ function caption(run, view, second, series) {
   if (mark) lines.push(mark); // on a line of its own, so that it is never cut
   if (second) {
     lines.push(
-      `hollow, dashed: run ${second.run.id}, ${second.run.device.name}, driver ${second.run.environment.driver_version ?? "not known"}, ${day(second.run.date)}${second.run.source === "measured" ? "" : `, ${second.run.source}`}`,
+      `hollow, dashed: run ${second.run.id}, ${second.run.device.name}, driver ` +
+        `${second.run.environment.driver_version ?? "not known"}, ` +
+        `${day(second.run.date)}${second.run.source === "measured" ? "" : `, ${second.run.source}`}`,
     );
   }
   lines.push("● memory bound  ■ compute bound  ▲ latency bound  ○ where the bytes asked for would put it");

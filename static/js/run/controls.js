@@ -31,7 +31,8 @@ export const states = (all, value, set) =>
   );
 
 const word = (run) =>
-  `${run.id}: ${run.sizes}${run.source === "measured" ? "" : `, ${run.source}`}, ${day(run.date)}, ${run.driver ?? "driver not known"}, ${run.device.name}`;
+  `${run.id}: ${run.sizes}${run.source === "measured" ? "" : `, ${run.source}`}, ${day(run.date)}, ` +
+  `${run.driver ?? "driver not known"}, ${run.device.name}`;
 
 /**
  * The choice of a run to lay over. over: its id or null; set(id or null). fill() asks the daemon for recent runs and

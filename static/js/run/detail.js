@@ -151,12 +151,14 @@ export function key(series, level) {
         points.some((p) => p.asked !== null)
           ? `${effect} `
           : first.shown.some((p) => p.asked !== null)
-            ? "No bytes were counted: each circle stands where the bytes asked for put it, and one above the roof was served by the caches in part. "
+            ? "No bytes were counted: each circle stands where the bytes asked for put it, and one above the roof " +
+              "was served by the caches in part. "
             : "",
         element(
           "span",
           {class: "hint"},
-          "Point at a number, tap it, or reach it with Tab and the arrow keys: its figures, its bound and what to do next are shown.",
+          "Point at a number, tap it, or reach it with Tab and the arrow keys: its figures, its bound and what to " +
+            "do next are shown.",
         ),
       ),
   ];

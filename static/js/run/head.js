@@ -16,7 +16,8 @@ function power(run) {
   return element(
     "p",
     {class: "environment power"},
-    `Power ${si(log.average_w, "W")} on average, ${energy} · ${log.samples} ${log.samples === 1 ? "sample" : "samples"}${grain}${when} (${log.source})`,
+    `Power ${si(log.average_w, "W")} on average, ${energy} · ${log.samples} ` +
+      `${log.samples === 1 ? "sample" : "samples"}${grain}${when} (${log.source})`,
   );
 }
 
@@ -33,7 +34,8 @@ export function head(run, shell) {
       element(
         "p",
         {id: "environment", class: "environment"},
-        `${known(env.driver_version, "driver")} · ${known(env.cuda_runtime_version, "CUDA")} · ${run.sizes} sizes · run ${run.id} of `,
+        `${known(env.driver_version, "driver")} · ${known(env.cuda_runtime_version, "CUDA")} · ${run.sizes} sizes ` +
+          `· run ${run.id} of `,
         run.import && /T00:00:00/.test(run.date) ? day(run.date) : moment(run.date),
       ), // such an import was given a day and no time of it
       !run.label
@@ -63,7 +65,8 @@ function uncounted({counters, kernels, source}) {
   const rest =
     kernels.length === 0
       ? ""
-      : `Times and rates are ${source === "imported" ? "as imported" : "measured"}; byte columns and intensities are empty.`;
+      : `Times and rates are ${source === "imported" ? "as imported" : "measured"}; byte columns and intensities ` +
+        "are empty.";
   if (!trouble) return notice("info", element("p", {}, `No byte counters.${why} ${rest}`.trimEnd()));
   return notice(
     null,
@@ -77,7 +80,8 @@ export function outcome(run) {
   const words = [];
   if (run.flags.includes("shared")) {
     words.push(
-      `Something else was on the GPU during this run, or could not be kept off it${run.outcome === "ok" ? "." : ": the likely reason of what follows."}`,
+      "Something else was on the GPU during this run, or could not be kept off " +
+        `it${run.outcome === "ok" ? "." : ": the likely reason of what follows."}`,
     );
   }
   if (run.outcome === "refused") {

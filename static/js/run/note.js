@@ -171,7 +171,8 @@ export function note(run, shell) {
           element(
             "p",
             {},
-            "Somebody else wrote this note meanwhile. Below is your text still; saving it replaces theirs. The ticks are theirs with what you changed:",
+            "Somebody else wrote this note meanwhile. Below is your text still; saving it replaces theirs. The " +
+              "ticks are theirs with what you changed:",
           ),
           element("blockquote", {class: "note-text", dir: "auto"}, theirs.body.text),
         ),

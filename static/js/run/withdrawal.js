@@ -95,7 +95,8 @@ export function withdrawal(run, shell) {
               element(
                 "p",
                 {},
-                "Lists, history, trends and comparisons leave it out. It can still be read, and compared where it is named.",
+                "Lists, history, trends and comparisons leave it out. It can still be read, and compared where it " +
+                  "is named.",
               ),
             ),
           ]
@@ -107,7 +108,9 @@ export function withdrawal(run, shell) {
         {class: "hint"},
         withdrawn
           ? "Lists, history, trends and comparisons leave this run out until that is taken back."
-          : "A run that should not count, for example because something was wrong with the machine, can be withdrawn: lists, history, trends and comparisons then leave it out. Nothing of it is lost, and it can be taken back.",
+          : "A run that should not count, for example because something was wrong with the machine, can be " +
+              "withdrawn: lists, history, trends and comparisons then leave it out. Nothing of it is lost, and it " +
+              "can be taken back.",
       ),
       change,
       failed,

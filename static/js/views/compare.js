@@ -51,7 +51,8 @@ function machine({machine: said}) {
       "p",
       {},
       element("strong", {}, `The machine as a whole is ${said.time_verdict}: `),
-      `${changeOf(said.ratio)}, between ${changeOf(said.low)} and ${changeOf(said.high)}; ${said.rows_together} of ${said.rows} rows and ceilings moved together.`,
+      `${changeOf(said.ratio)}, between ${changeOf(said.low)} and ${changeOf(said.high)}; ${said.rows_together} of ` +
+        `${said.rows} rows and ceilings moved together.`,
     ),
     element("p", {}, tied(said.sentence)),
   );
@@ -67,10 +68,14 @@ function explained(answer) {
     element(
       "p",
       {},
-      `The shaded band is ±${percent(100 * rules.change, 0)}: a change inside of it is none. The barred line is the interval that the true ratio lies in; the two thin lines below it are the middle halves of base's runs (upper) and of head's (lower), against base's median. `,
+      `The shaded band is ±${percent(100 * rules.change, 0)}: a change inside of it is none. The barred line is ` +
+        "the interval that the true ratio lies in; the two thin lines below it are the middle halves of base's runs " +
+        "(upper) and of head's (lower), against base's median. ",
       element("strong", {}, "Ambiguous"),
-      " is neither good nor bad news: the interval is too wide, or lies across the band's edge, so that a change can neither be shown nor be ruled out. More runs a side narrow it: ",
-      `${rules.rank_runs_min} are the least for a test of their own; with fewer, the spread of the device's history is used, if it has ${rules.history_min} runs.`,
+      " is neither good nor bad news: the interval is too wide, or lies across the band's edge, so that a change " +
+        "can neither be shown nor be ruled out. More runs a side narrow it: ",
+      `${rules.rank_runs_min} are the least for a test of their own; with fewer, the spread of the device's ` +
+        `history is used, if it has ${rules.history_min} runs.`,
     ),
   );
 }

@@ -29,15 +29,20 @@ export function distance({regime, reuse}) {
 /** The whole of a placement in one or two sentences. */
 export function sentence(name, {flop, bytes}, placed, roof) {
   if (placed.intensity === null) {
-    return `${name} has no flop, so no intensity and no place on the chart. It moves ${si(bytes, "B")}: under ${roof.name} that takes at least ${si(bytes / roof.bandwidth, "s")}.`;
+    return (
+      `${name} has no flop, so no intensity and no place on the chart. It moves ${si(bytes, "B")}: under ` +
+      `${roof.name} that takes at least ${si(bytes / roof.bandwidth, "s")}.`
+    );
   }
   const side = placed.regime === "memory" ? "memory-bound" : "compute-bound";
   const far =
     Math.abs(placed.reuse - 1) < 0.005
       ? "on the ridge"
-      : `a factor of ${factor(placed.regime === "memory" ? placed.reuse : 1 / placed.reuse)} ${placed.regime === "memory" ? "left" : "right"} of the ridge`;
+      : `a factor of ${factor(placed.regime === "memory" ? placed.reuse : 1 / placed.reuse)} ` +
+        `${placed.regime === "memory" ? "left" : "right"} of the ridge`;
   return (
-    `${name}: ${si(flop, "FLOP")} over ${si(bytes, "B")} is ${withUnit(ratio(placed.intensity), "FLOP")} per byte. Under ${roof.name} it can reach at most ${si(placed.attainable, "FLOP/s")}, ` +
+    `${name}: ${si(flop, "FLOP")} over ${si(bytes, "B")} is ${withUnit(ratio(placed.intensity), "FLOP")} per byte. ` +
+    `Under ${roof.name} it can reach at most ${si(placed.attainable, "FLOP/s")}, ` +
     `${percent(placed.percentOfPeak)} of peak: ${side}, ${far} at ${ratio(placed.ridge)}.`
   );
 }
@@ -48,8 +53,10 @@ export function meaning({regime, intensity}) {
     return "Only the rate of its bytes can be judged. Fewer bytes, or better used ones, are all that helps.";
   }
   return regime === "memory"
-    ? "Faster arithmetic would change nothing here: only fewer bytes per flop, or more bytes per second, raise this ceiling."
-    : "More bandwidth would change nothing here: only cheaper arithmetic, fewer operations or faster units, gets more out of it.";
+    ? "Faster arithmetic would change nothing here: only fewer bytes per flop, or more bytes per second, raise " +
+        "this ceiling."
+    : "More bandwidth would change nothing here: only cheaper arithmetic, fewer operations or faster units, gets " +
+        "more out of it.";
 }
 
 /**
@@ -57,7 +64,11 @@ export function meaning({regime, intensity}) {
  */
 export function impossible(bytes, least, times) {
   if (least === null || times === 1 || bytes >= least * 0.999) return null;
-  return `${si(bytes, "B")} is less than the ${si(least, "B")} of distinct data: every byte has to cross once, so no tiling of this kernel alone gets there. Fusing it with the kernel before or after could, since their shared data then never leaves the chip.`;
+  return (
+    `${si(bytes, "B")} is less than the ${si(least, "B")} of distinct data: every byte has to cross once, so ` +
+    "no tiling of this kernel alone gets there. Fusing it with the kernel before or after could, since their " +
+    "shared data then never leaves the chip."
+  );
 }
 
 /** Where to look when a kernel is far below its roof: [what to look at, which counter, what to do]. */
@@ -65,12 +76,14 @@ export const KNOBS = [
   [
     "bytes that nobody asked for",
     "dram__bytes_read.sum, dram__bytes_write.sum, l1tex__t_bytes.sum",
-    `DRAM over asked bytes above ${ACCESS_DRAM_PER_ASK}, or L1 over asked above ${ACCESS_L1_PER_ASK}: fix the access pattern first, so that neighbouring threads use all of a sector.`,
+    `DRAM over asked bytes above ${ACCESS_DRAM_PER_ASK}, or L1 over asked above ${ACCESS_L1_PER_ASK}: fix the ` +
+      "access pattern first, so that neighbouring threads use all of a sector.",
   ],
   [
     "work in flight",
     "sm__warps_active.avg.pct_of_peak_sustained_active",
-    "Few warps: registers, shared memory or the block's size keep them out. More independent loads in each thread hide the same latency.",
+    "Few warps: registers, shared memory or the block's size keep them out. More independent loads in each thread " +
+      "hide the same latency.",
   ],
   [
     "spills",
@@ -92,14 +105,17 @@ export function advice(placed, held) {
   if (held === null) {
     return {
       title: "Next: compare",
-      text: "Give the rate or the time that was achieved, and the page says which of two things is worth doing: fix the kernel, or change the algorithm.",
+      text:
+        "Give the rate or the time that was achieved, and the page says which of two things is worth doing: " +
+        "fix the kernel, or change the algorithm.",
       knobs: false,
     };
   }
   const of = placed.intensity === null ? "memory roof" : "roof";
   const over =
     held.percentOfRoof > 100
-      ? " More than the roof means that a figure is not what happened: caches kept part of these bytes from DRAM, or the bytes are mostly reads, which a card does somewhat faster than a copy. Count them."
+      ? " More than the roof means that a figure is not what happened: caches kept part of these bytes from DRAM, " +
+        "or the bytes are mostly reads, which a card does somewhat faster than a copy. Count them."
       : "";
   if (nextStep(held.percentOfRoof) === "change_algorithm") {
     const what =
@@ -108,7 +124,9 @@ export function advice(placed, held) {
         : "fewer bytes per result, by fusion, larger tiles or another formulation";
     return {
       title: "At the ceiling: change the algorithm",
-      text: `${percent(held.percentOfRoof)} of its ${of}; from ${AT_CEILING_PERCENT}\u00a0% on this code is as good as its data flow allows. What helps now is ${what}.${over}`,
+      text:
+        `${percent(held.percentOfRoof)} of its ${of}; from ${AT_CEILING_PERCENT}\u00a0% on this code is as ` +
+        `good as its data flow allows. What helps now is ${what}.${over}`,
       knobs: false,
     };
   }
@@ -117,7 +135,9 @@ export function advice(placed, held) {
     : "";
   return {
     title: "Below the ceiling: fix the kernel",
-    text: `${percent(held.percentOfRoof)} of its ${of}: the same bytes and flop could run ${factor(100 / held.percentOfRoof)} times as fast.${latency} Find what it waits for:`,
+    text:
+      `${percent(held.percentOfRoof)} of its ${of}: the same bytes and flop could run ` +
+      `${factor(100 / held.percentOfRoof)} times as fast.${latency} Find what it waits for:`,
     knobs: true,
   };
 }

@@ -235,7 +235,10 @@ function pattern(points) {
   const placed = points.filter((p) => p.intensity > 0);
   if (placed.length < 2) return "Pin several to see how many of them stand left of the ridge.";
   const left = placed.filter((p) => p.regime === "memory").length;
-  return `${left} of ${placed.length} stand left of the ridge: for them the bytes decide, however good the arithmetic is.`;
+  return (
+    `${left} of ${placed.length} stand left of the ridge: for them the bytes decide, however good the ` +
+    "arithmetic is."
+  );
 }
 
 function lesson() {
@@ -249,21 +252,25 @@ function lesson() {
       {},
       step(
         "Estimate.",
-        "Count the flop and the bytes that have to go to and from DRAM, and divide. A count on paper is rarely off by more than two.",
+        "Count the flop and the bytes that have to go to and from DRAM, and divide. A count on paper is rarely off " +
+          "by more than two.",
       ),
       step(
         "Place.",
-        "The ceiling is the lower of two: bandwidth times intensity, or peak. Which of the two it is says what kind of work can help at all.",
+        "The ceiling is the lower of two: bandwidth times intensity, or peak. Which of the two it is says what " +
+          "kind of work can help at all.",
       ),
       step(
         "Compare.",
-        "Far below its ceiling, a kernel can be fixed. At its ceiling it cannot, and only another algorithm gets further: fewer bytes, or fewer operations.",
+        "Far below its ceiling, a kernel can be fixed. At its ceiling it cannot, and only another algorithm gets " +
+          "further: fewer bytes, or fewer operations.",
       ),
     ),
     element(
       "p",
       {class: "reason"},
-      "The model counts DRAM traffic alone. Caches, the mix of instructions, latency and clocks bend the real line: it is a ceiling, not a forecast.",
+      "The model counts DRAM traffic alone. Caches, the mix of instructions, latency and clocks bend the real " +
+        "line: it is a ceiling, not a forecast.",
     ),
   );
 }
@@ -398,7 +405,8 @@ function layout(root, parts, form, pins, {unknown, runs, shell}) {
       element(
         "p",
         {class: "lead"},
-        "Two numbers bound every kernel: the flop that it does and the bytes that it moves. Their quotient picks the roof, and the roof says what is worth doing.",
+        "Two numbers bound every kernel: the flop that it does and the bytes that it moves. Their quotient picks " +
+          "the roof, and the roof says what is worth doing.",
       ),
       unknown.length === 0
         ? null
@@ -407,7 +415,8 @@ function layout(root, parts, form, pins, {unknown, runs, shell}) {
             element(
               "p",
               {},
-              `The address has something that this page does not know: ${unknown.join(", ")}. In its place stands the default.`,
+              `The address has something that this page does not know: ${unknown.join(", ")}. In its place stands ` +
+                "the default.",
             ),
           ),
       runs.length === 0

@@ -60,7 +60,10 @@ function cellWords(row, cell, isNew) {
   const parts = [];
   if (cell.counter_backed > 0) parts.push(`${runs(cell.counter_backed)} with counters`);
   if (cell.timed_only > 0) parts.push(`${runs(cell.timed_only)} timed only`);
-  return `${cell.day} UTC, ${version(row).join(", ")}: ${parts.join(", ")}${cell.foreign === null ? "" : `; ${cell.foreign}`}${isNew ? "; first day after a change of driver" : ""}`;
+  return (
+    `${cell.day} UTC, ${version(row).join(", ")}: ` +
+    `${parts.join(", ")}${cell.foreign === null ? "" : `; ${cell.foreign}`}${isNew ? "; first day after a change of driver" : ""}`
+  );
 }
 
 /** Four characters at most; the whole number is in the cell's words. */
@@ -333,7 +336,8 @@ export function matrix(shell, answer, state) {
       ? element(
           "p",
           {class: "hint matrix-hint"},
-          `The newest ${days.length} days are shown; ${left} older ${left === 1 ? "one with runs is" : "ones with runs are"} left out: choose fewer days or one device.`,
+          `The newest ${days.length} days are shown; ${left} older ` +
+            `${left === 1 ? "one with runs is" : "ones with runs are"} left out: choose fewer days or one device.`,
         )
       : null,
     element("p", {class: "hint matrix-hint on-screen"}, older, "On a keyboard, arrow keys go from cell to cell."),

@@ -50,7 +50,8 @@ function sentence(answer) {
   return element(
     "p",
     {class: "lead said", role: "status"},
-    `${count(counted + timed, "good run")} of ${count(devices, "device")} under ${driverWords(answer.rows)}: ${figure(counted)}${NBSP}with counters, ${figure(timed)}${NBSP}timed only; on ${count(days.length, "day")}`,
+    `${count(counted + timed, "good run")} of ${count(devices, "device")} under ${driverWords(answer.rows)}: ` +
+      `${figure(counted)}${NBSP}with counters, ${figure(timed)}${NBSP}timed only; on ${count(days.length, "day")}`,
     ...(days.length === 1 ? [", ", unbroken(days[0])] : [" from ", unbroken(days[0]), " to ", unbroken(days.at(-1))]),
     " (UTC). ",
     element(

@@ -22,7 +22,8 @@ const WAYS = [
       [
         "timings",
         "Timings",
-        'Lines like {"kernel": "mine", "ms": 1.5}, roofline-measure --json, a PyTorch profiler trace (.json, .json.gz), nvbench\'s JSON, or CSV of nsys stats. With a counter CSV, times go beside its bytes.',
+        'Lines like {"kernel": "mine", "ms": 1.5}, roofline-measure --json, a PyTorch profiler trace (.json, ' +
+          ".json.gz), nvbench's JSON, or CSV of nsys stats. With a counter CSV, times go beside its bytes.",
       ],
       ["power", "Power log", "Of nvidia-smi --query-gpu or dmon: average power and energy over its time."],
     ],
@@ -268,7 +269,8 @@ function help() {
     element("p", {}, "Bytes, as Nsight Compute counts them:"),
     command(
       "Command of the profiler",
-      "ncu --csv --page raw --metrics dram__bytes_read.sum,dram__bytes_write.sum,l1tex__t_bytes.sum,lts__t_bytes.sum ./program > bytes.csv",
+      "ncu --csv --page raw --metrics " +
+        "dram__bytes_read.sum,dram__bytes_write.sum,l1tex__t_bytes.sum,lts__t_bytes.sum ./program > bytes.csv",
     ),
     element(
       "p",
@@ -287,7 +289,8 @@ function help() {
     element(
       "p",
       {class: "reason"},
-      `A file may have ${LIMIT}. The bytes of a launch under the profiler are those of cold caches, unless it was told otherwise.`,
+      `A file may have ${LIMIT}. The bytes of a launch under the profiler are those of cold caches, unless it was ` +
+        "told otherwise.",
     ),
   );
 }
@@ -316,7 +319,8 @@ export async function show(root, _params, shell) {
     element(
       "p",
       {class: "lead"},
-      "Figures that another measurement left become a run, marked as imported: bytes of a profiler beside times of a program, a recording, or a published table. What is missing stays missing; it is never a zero.",
+      "Figures that another measurement left become a run, marked as imported: bytes of a profiler beside times of " +
+        "a program, a recording, or a published table. What is missing stays missing; it is never a zero.",
     ),
     element(
       "div",

@@ -127,7 +127,9 @@ async function doneParts(job, titles, shell) {
   const copy = ceiling(run, "dram_copy", "warm") ?? ceiling(run, "dram_copy", "cold");
   const cache = job.cache.includes("warm") ? "warm" : "cold";
   const fma = ceiling(run, "fp32_fma", "warm");
-  const found = `Copy ${si(copy?.value, "B/s")}, FMA ${si(fma?.value, "FLOP/s")}, ridge ${ratio(run.ridge_flop_per_byte)} FLOP/B`;
+  const found =
+    `Copy ${si(copy?.value, "B/s")}, FMA ${si(fma?.value, "FLOP/s")}, ridge ` +
+    `${ratio(run.ridge_flop_per_byte)} FLOP/B`;
   return [
     notice("good", element("p", {}, "Done: ", runLink(shell, run)), element("p", {}, `${found}.`)),
     ...shortcomings(run),

@@ -124,7 +124,10 @@ function kernelsField(kernels) {
   const sync = () => {
     const measured = kernels.length - draft.without.size;
     const said = kernels.filter((unit) => !draft.without.has(unit.id) && draft.predictions[unit.id]).length;
-    summary.textContent = `Kernels (${measured === kernels.length ? `all ${measured}` : `${measured} of ${kernels.length}`}) and predictions (${said === 0 ? "none" : said})`;
+    summary.textContent =
+      "Kernels " +
+      `(${measured === kernels.length ? `all ${measured}` : `${measured} of ${kernels.length}`}) ` +
+      `and predictions (${said === 0 ? "none" : said})`;
   };
   const rows = kernels.map((unit) => kernelRow(unit, sync));
   sync();
@@ -145,7 +148,8 @@ function kernelsField(kernels) {
       element("strong", {}, "above"),
       " (bytes that nobody asked for) or ",
       element("strong", {}, "below"),
-      " (the caches serve the rest)? Held against it are the settled DRAM bytes, cold where that is measured. Beside each kernel stand the bytes that it asks for.",
+      " (the caches serve the rest)? Held against it are the settled DRAM bytes, cold where that is measured. " +
+        "Beside each kernel stand the bytes that it asks for.",
     ),
     element("ul", {class: "kernel-list"}, ...rows.map(({row}) => row)),
     errorOf("kernels"),

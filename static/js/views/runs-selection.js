@@ -89,7 +89,10 @@ export class Selection {
     }
     if (base.length > MOST || head.length > MOST) return `${both}A side has at most ${MOST} runs.`;
     if (base.length < TEST_MIN || head.length < TEST_MIN) {
-      return `${both}With fewer than ${TEST_MIN} runs a side, the spread of the device's history is used, if it has enough runs.`;
+      return (
+        `${both}With fewer than ${TEST_MIN} runs a side, the spread of the device's history is used, if it ` +
+        "has enough runs."
+      );
     }
     return both || null;
   }

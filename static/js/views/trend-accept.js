@@ -44,7 +44,8 @@ function already(note, trend) {
     : element(
         "p",
         {class: "hint"},
-        `This run's note accepts already: ${others.map((item) => `${item.kernel} ${item.state}`).join(", ")}. That stays.`,
+        `This run's note accepts already: ${others.map((item) => `${item.kernel} ${item.state}`).join(", ")}. That ` +
+          "stays.",
       );
 }
 
@@ -72,7 +73,8 @@ export async function acceptForm(shell, point, trend, place, done, left) {
       element(
         "p",
         {class: "lead"},
-        "Later runs are held against the chosen run and those that follow it, no longer against those before it. Say why, for those who ask later.",
+        "Later runs are held against the chosen run and those that follow it, no longer against those before it. " +
+          "Say why, for those who ask later.",
       ),
       body,
     ),
@@ -106,7 +108,8 @@ function form(shell, runs, trend, body, close, done) {
     "run",
     runs.map((run) => [
       run.id,
-      `run ${run.id}, ${run.source === "measured" ? "" : `${run.source}, `}${momentText(run.date).slice("2026-11-30 ".length)}`,
+      `run ${run.id}, ` +
+        `${run.source === "measured" ? "" : `${run.source}, `}${momentText(run.date).slice("2026-11-30 ".length)}`,
     ]),
     runs[0].id,
   );
@@ -172,7 +175,8 @@ function form(shell, runs, trend, body, close, done) {
             element(
               "p",
               {},
-              "Somebody else wrote this run's note meanwhile. Their words have been added above yours; look at them, then accept again.",
+              "Somebody else wrote this run's note meanwhile. Their words have been added above yours; look at " +
+                "them, then accept again.",
             ),
           ),
         );

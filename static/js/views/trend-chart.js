@@ -265,7 +265,11 @@ function base(items, of, size) {
 }
 
 function sentence({point}, of) {
-  return `${point.day} UTC, ${versionOf(point)}${point.ofSeries}: ${exact(point.median, of)}, ${point.used} ${point.used === 1 ? "run" : "runs"}${point.foreign === null ? "" : `, ${point.foreign}`}. ${verdict(point, of)}`;
+  return (
+    `${point.day} UTC, ${versionOf(point)}${point.ofSeries}: ${exact(point.median, of)}, ${point.used} ` +
+    `${point.used === 1 ? "run" : "runs"}${point.foreign === null ? "" : `, ${point.foreign}`}. ` +
+    `${verdict(point, of)}`
+  );
 }
 
 /**
@@ -341,7 +345,8 @@ export function trendChart(points, of, width, choose) {
   svg.setAttribute("role", "group");
   svg.setAttribute(
     "aria-label",
-    `${of.name} over days, ${drawn.length} ${drawn.length === 1 ? "point" : "points"}; arrow keys go from point to point`,
+    `${of.name} over days, ${drawn.length} ${drawn.length === 1 ? "point" : "points"}; arrow keys go from point to ` +
+      "point",
   );
   for (const part of svg.children) if (!part.classList.contains("points")) part.setAttribute("aria-hidden", "true");
   return {svg, rules, shortened, ...interact(svg, drawn, px, py, of, choose)};

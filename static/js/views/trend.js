@@ -191,7 +191,8 @@ function summary(trend, of) {
   return element(
     "p",
     {class: "lead said", role: "status"},
-    `${trend.points.length} ${trend.points.length === 1 ? "point" : "points"} of ${runs.toLocaleString("en-US")} ${runs === 1 ? "run" : "runs"}, `,
+    `${trend.points.length} ${trend.points.length === 1 ? "point" : "points"} of ${runs.toLocaleString("en-US")} ` +
+      `${runs === 1 ? "run" : "runs"}, `,
     ...days,
     `${NBSP}(UTC). ${parts.join(" ")}`,
   );
@@ -419,7 +420,8 @@ function heading(trend, unit) {
       element(
         "span",
         {class: "on-paper"},
-        `${named(SUITES, trend.suite)}, ${trend.source === "any" ? "runs of every source" : `runs ${named(SOURCES, trend.source === HISTORY_SOURCE ? "" : trend.source)}`}, `,
+        `${named(SUITES, trend.suite)}, ` +
+          `${trend.source === "any" ? "runs of every source" : "runs " + `${named(SOURCES, trend.source === HISTORY_SOURCE ? "" : trend.source)}`}, `,
       ),
       element("span", {class: "device-id"}, bdi(trend.device.id)),
     ),
