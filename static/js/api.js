@@ -178,7 +178,7 @@ export async function send(method, path, body = null, headers = {}, {signal} = {
     body: json ? JSON.stringify(body) : (body ?? undefined),
   });
   const text = await read(response, "text");
-  let made = null;
+  let made;
   try {
     made = text === "" ? null : JSON.parse(text);
   } catch {

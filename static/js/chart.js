@@ -206,12 +206,8 @@ function numbers(svg, items, boxes, size) {
     const [dx, dy] = [centres[i].x - item.main.x, centres[i].y - item.main.y];
     const far = Math.hypot(dx, dy);
     if (far > LEADER) {
-      const [a, b] = [8 / far, (far - 8) / far];
-      leaders.append(
-        svgElement("path", {
-          d: `M${(item.main.x + a * dx).toFixed(1)},${(item.main.y + a * dy).toFixed(1)}L${(item.main.x + b * dx).toFixed(1)},${(item.main.y + b * dy).toFixed(1)}`,
-        }),
-      );
+      const at = (share) => `${(item.main.x + share * dx).toFixed(1)},${(item.main.y + share * dy).toFixed(1)}`;
+      leaders.append(svgElement("path", {d: `M${at(8 / far)}L${at((far - 8) / far)}`}));
     }
   });
 }

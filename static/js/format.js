@@ -75,9 +75,9 @@ export function ratio(value) {
 
 /** A tick of a logarithmic axis: 0.01, 1, 100, 10 G. */
 export function tick(value) {
-  if (value < 1) return String(+value.toPrecision(1));
+  if (value < 1) return String(Number(value.toPrecision(1)));
   const [size, prefix] = prefixFor(value, 3);
-  return `${+(value / size).toPrecision(3)}${prefix ? ` ${prefix}` : ""}`;
+  return `${Number((value / size).toPrecision(3))}${prefix ? ` ${prefix}` : ""}`;
 }
 
 const stopped = (text) => `${text}${/[.!?…]$/.test(text) ? "" : "."}`;

@@ -218,12 +218,8 @@ function reasons(run, state) {
       of.set(columns, [...(of.get(columns) ?? []), i + 1]);
     }
   }
-  return [...byReason].map(
-    ([why, of]) =>
-      "No " +
-      `${[...of].map(([columns, numbers]) => `${columns} in ${rowsInWords(numbers, run.kernels.length)}`).join("; ")}: ` +
-      `${why}.`,
-  );
+  const within = ([columns, numbers]) => `${columns} in ${rowsInWords(numbers, run.kernels.length)}`;
+  return [...byReason].map(([why, of]) => `No ${[...of].map(within).join("; ")}: ${why}.`);
 }
 
 const STATE_NOTES = {

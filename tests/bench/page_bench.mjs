@@ -2,14 +2,16 @@
 //
 //     ninja history_generate rooflined roofline-measure     # in a release build
 //     static/build build/static
-//     npm ci --prefix DIR                                   # DIR: a copy of tests/browser/package.json and package-lock.json
+//     npm ci --prefix DIR                                   # a copy of tests/browser/package.json, package-lock.json
 //     node tests/bench/page_bench.mjs --build build --page build/static --packages DIR [--runs 1000] [--loads 10]
 //
-// tests/browser/run BUILD leaves the packages in BUILD/tests-browser and the page in BUILD/tests-browser/static; these are what is taken by default.
-// A database of --runs runs is made, and a daemon serves it. Each load is by a browser context of its own, so with nothing cached, of the newest run. Printed for each: requests
-// and bytes as they were transferred until the first point was drawn; ms from the start of the navigation (performance.timeOrigin) to the load event, and to the first point in the
-// document, all by the browser's own performance entries; and the CPU time of the page's main thread, which is what to judge by on a machine that others use too. The first
-// load counts as the others do. Exit 1 when one is over 1000 ms to its first point, 20 requests or 500 KB.
+// tests/browser/run BUILD leaves the packages in BUILD/tests-browser and the page in BUILD/tests-browser/static; these
+// are what is taken by default. A database of --runs runs is made, and a daemon serves it. Each load is by a browser
+// context of its own, so with nothing cached, of the newest run. Printed for each: requests and bytes as they were
+// transferred until the first point was drawn; ms from the start of the navigation (performance.timeOrigin) to the load
+// event, and to the first point in the document, all by the browser's own performance entries; and the CPU time of the
+// page's main thread, which is what to judge by on a machine that others use too. The first load counts as the others
+// do. Exit 1 when one is over 1000 ms to its first point, 20 requests or 500 KB.
 import {execFileSync, spawn} from "node:child_process";
 import {mkdtempSync, rmSync} from "node:fs";
 import {createRequire} from "node:module";

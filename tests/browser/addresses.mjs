@@ -55,7 +55,8 @@ export const ADDRESSES = [
     name: "compare-label",
     ready: ".outcome",
     fragment: (ids) =>
-      `view=compare&base=label:${encodeURIComponent(LABEL.replaceAll(",", "\\,"))}&head=run:${ids.other}&device=${ids.gpu}&source=any`,
+      `view=compare&base=label:${encodeURIComponent(LABEL.replaceAll(",", "\\,"))}` +
+      `&head=run:${ids.other}&device=${ids.gpu}&source=any`,
   },
   {
     name: "compare-few",
@@ -71,7 +72,8 @@ export const ADDRESSES = [
     name: "explorer-pins",
     ready: "#explorer tbody tr:nth-child(6)",
     fragment: () =>
-      "view=explorer&roof=typed&bandwidth=504G&peak=29.1T&reuse=16&rate=1.8T&pins=vadd*16777216***saxpy*16777216***naive*2048***tiled*2048***library*4096",
+      "view=explorer&roof=typed&bandwidth=504G&peak=29.1T&reuse=16&rate=1.8T" +
+      "&pins=vadd*16777216***saxpy*16777216***naive*2048***tiled*2048***library*4096",
   },
   {
     name: "explorer-wrong",

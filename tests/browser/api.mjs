@@ -444,7 +444,7 @@ async function posts(daemon, document) {
     }
     for (const body of BODIES) assert.ok(request(body), JSON.stringify(body));
   });
-  await test("a long body is 413, another type 415, a foreign Origin and a wrong Host 403, an unknown token 401", async () => {
+  await test("a long body is 413, another type 415, a foreign Origin or Host 403, a wrong token 401", async () => {
     assert.equal((await post(`{"note":"${"x".repeat(70000)}"}`)).status, 413);
     assert.equal((await post({suite: "verify"}, {"Content-Type": "text/plain"})).status, 415);
     assert.equal((await post({suite: "verify"}, {...JSON_TYPE, Origin: "http://example.org"})).status, 403);
@@ -647,7 +647,7 @@ async function nothingThere(document) {
     document.check(method, path, answer);
     return answer;
   };
-  await test("without a device: not ready, jobs 503; without page files: 404; a reader's token may not submit", async () => {
+  await test("without a device: not ready, jobs 503; without page files: 404; a reader may not submit", async () => {
     const ready = await until("the probe's end", async () => {
       const answer = await ask("GET", "/readyz");
       return answer.status === 503 && answer.json.reasons.length > 0 && answer;

@@ -36,7 +36,7 @@ async function lockTests() {
 
 export async function buildTests() {
   await lockTests();
-  await test("static/build leaves a folder alone that holds anything of somebody else's, by whatever name", async () => {
+  await test("static/build leaves a folder alone that holds anything of somebody else's", async () => {
     const parent = temporary();
     const folder = join(parent, "mine");
     mkdirSync(folder);
@@ -55,7 +55,7 @@ export async function buildTests() {
     }
     assert.deepEqual(readdirSync(parent).sort(), ["link", "mine"]);
   });
-  await test("static/build fills a new, an empty and its own folder, and takes away what the page no longer has", async () => {
+  await test("static/build fills a new, an empty and its own folder, and removes what is no longer there", async () => {
     const parent = temporary();
     const folder = join(parent, "page");
     symlinkSync(`${process.env.RL_PAGE}.npm`, `${folder}.npm`); // the packages that the tests' own page was made with

@@ -98,7 +98,7 @@ function checkRow(shown, row) {
 
 async function drawn(browser, daemon, past) {
   const query = `base=driver:${BEFORE}&head=driver:${AFTER}&device=${past.device}`;
-  await test("without a wish the two newest drivers are compared, regressions first, every figure the API's", async () => {
+  await test("without a wish the two newest drivers are compared, regressions first, figures the API's", async () => {
     const {page, done} = await open(browser);
     await visit(page, daemon, "");
     const answer = await asked(daemon, query);

@@ -156,33 +156,28 @@ export async function contrastTests(browser, daemon) {
     ); // #777 just fails as text, #767676 just passes
   });
   for (const scheme of ["light", "dark"]) {
-    await test(
-      `the page's colours, ${scheme}: texts and a chart's marks stand out from every ground that they are ` + "on",
-      async () => {
-        const {page, done} = await open(browser, {scheme});
-        await page.goto(`${daemon.url}/#view=import`);
-        await page.locator("#import form").waitFor();
-        const pairs = [...TEXTS.map(([name, on]) => [name, on, TEXT]), ...MARKS.map(([name, on]) => [name, on, MARK])];
-        const known = await colours(page, [...new Set(pairs.flatMap(([name, on]) => [name, ...on]))]);
-        const short = pairs
-          .flatMap(([name, on, least]) =>
-            on.map((ground) => [name, ground, contrast(known[name], known[ground]), least]),
-          )
-          .filter(([, , ratio, least]) => ratio < least);
-        assert.deepEqual(
-          short.map(([name, ground, ratio, least]) => `--${name} on --${ground}: ${ratio.toFixed(2)} of ${least}`),
-          [],
-        );
-        await page.evaluate(() => {
-          const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-          svg.innerHTML =
-            '<path d="M0,0H9" stroke="var(--grid)"/><text y="9" fill="var(--line)">9</text><path d="M0,0H9" ' +
-            'stroke="var(--roof)" stroke-opacity="0.2"/><path d="M0,0H9V9z" fill="var(--page)" stroke="var(--roof)"/>';
-          document.querySelector("#import h1").append(svg);
-        });
-        assert.equal((await faint(page)).length, 3); // all but the outlined one
-        await done();
-      },
-    );
+    await test(`the page's colours, ${scheme}: texts and a chart's marks stand out from their grounds`, async () => {
+      const {page, done} = await open(browser, {scheme});
+      await page.goto(`${daemon.url}/#view=import`);
+      await page.locator("#import form").waitFor();
+      const pairs = [...TEXTS.map(([name, on]) => [name, on, TEXT]), ...MARKS.map(([name, on]) => [name, on, MARK])];
+      const known = await colours(page, [...new Set(pairs.flatMap(([name, on]) => [name, ...on]))]);
+      const short = pairs
+        .flatMap(([name, on, least]) => on.map((ground) => [name, ground, contrast(known[name], known[ground]), least]))
+        .filter(([, , ratio, least]) => ratio < least);
+      assert.deepEqual(
+        short.map(([name, ground, ratio, least]) => `--${name} on --${ground}: ${ratio.toFixed(2)} of ${least}`),
+        [],
+      );
+      await page.evaluate(() => {
+        const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+        svg.innerHTML =
+          '<path d="M0,0H9" stroke="var(--grid)"/><text y="9" fill="var(--line)">9</text><path d="M0,0H9" ' +
+          'stroke="var(--roof)" stroke-opacity="0.2"/><path d="M0,0H9V9z" fill="var(--page)" stroke="var(--roof)"/>';
+        document.querySelector("#import h1").append(svg);
+      });
+      assert.equal((await faint(page)).length, 3); // all but the outlined one
+      await done();
+    });
   }
 }

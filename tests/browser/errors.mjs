@@ -40,7 +40,7 @@ async function readinessTests() {
       assert.equal((await failure(new DOMException("left", "AbortError"), ask)).name, "AbortError");
     }
   });
-  await test("that nothing can be measured is an answer of readiness; what says nothing of it is an error", async () => {
+  await test("that nothing can be measured is an answer of readiness; one that says nothing is an error", async () => {
     const reasons = [{code: "no_device", message: "no GPU was found", next_action: "Look at the driver."}];
     assert.deepEqual(await answered(answer(503, {ready: false, reasons}), readiness), {ready: false, reasons});
     assert.deepEqual(await answered(answer(200, {ready: true, reasons: []}), readiness), {ready: true, reasons: []});

@@ -109,7 +109,8 @@ async function arithmetic() {
     const {decode, encode} = await module("explorer-state.js");
     const catalogue = [{id: "vector_add"}];
     const text = new URLSearchParams(
-      "roof=typed&bandwidth=1T&peak=20T&of=own*2k*8%20KB&reuse=8&rate=5G&pins=vadd*1024***suite*vector_add*scaled**4***own*2*8",
+      "roof=typed&bandwidth=1T&peak=20T&of=own*2k*8%20KB&reuse=8&rate=5G" +
+        "&pins=vadd*1024***suite*vector_add*scaled**4***own*2*8",
     );
     const {state, unknown} = decode(text, catalogue);
     assert.deepEqual(unknown, []);
@@ -145,7 +146,7 @@ async function explore(page, daemon, fragment = "") {
 async function placing(browser, daemon, document) {
   const copy = (state) => document.ceilings.find((c) => c.name === "dram_copy" && c.state === state).value;
   const fma = document.ceilings.find((c) => c.name === "fp32_fma").value;
-  await test("every kernel of the suite by its catalogue stands at flop over asked bytes, under the run's roof", async () => {
+  await test("every kernel of the catalogue stands at flop over asked bytes, under the run's roof", async () => {
     const {page, done} = await open(browser);
     await explore(page, daemon);
     const {items} = (await daemon.ask("GET", "/api/v1/kernels")).json;
@@ -252,7 +253,7 @@ async function placing(browser, daemon, document) {
 }
 
 async function deciding(browser, daemon, document) {
-  await test("achieved against the roof: fix the kernel, or change the algorithm, as the product itself decides", async () => {
+  await test("achieved against the roof: fix the kernel, or change the algorithm, as the product decides", async () => {
     const {page, done} = await open(browser);
     await explore(page, daemon, "&roof=typed&bandwidth=504G&peak=29.1T&of=own*2G*8G");
     for (const [rate, title] of [
@@ -291,7 +292,7 @@ async function deciding(browser, daemon, document) {
     await until("the address", () => /counted/.test(page.url()));
     await done();
   });
-  await test("what is typed comes into the address a little later, once, and at once where the reader goes on", async () => {
+  await test("what is typed comes into the address a little later, and at once where the reader goes on", async () => {
     const {page, done} = await open(browser);
     await page.addInitScript(() => {
       const write = history.replaceState.bind(history);

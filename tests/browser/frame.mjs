@@ -15,7 +15,7 @@ import {test, until} from "./suite.mjs";
 const run = promisify(execFile);
 
 async function navigation(browser, daemon) {
-  await test("a link of the navigation shows its view: title, mark, heading in focus; back shows the one before", async () => {
+  await test("a link of the navigation shows its view: title, mark, focus; back shows the one before", async () => {
     const {page, done} = await open(browser);
     await show(page, daemon.url);
     const first = await page.title();
@@ -283,7 +283,7 @@ async function otherStates(browser, daemon) {
     await page.getByText("answered 502").waitFor();
     await done();
   });
-  await test("an id of the address that is no number is told as an unknown one, and nothing is asked about it", async () => {
+  await test("an id of the address that is no number is told as an unknown one, without asking", async () => {
     const {page, seen, done} = await open(browser);
     const {id} = (await daemon.ask("GET", "/api/v1/runs?limit=1")).json.items[0];
     for (const wrong of [`${id}.csv`, `${id}/table`, `../runs/${id}`, "newest", "-1"]) {
@@ -426,7 +426,7 @@ async function olderThanTheStore(browser) {
       await done();
     });
   }
-  await test("an older run that was asked for is not out of date; a page that nobody looks at asks nothing", async () => {
+  await test("an older run that was asked for is not out of date; a page out of sight asks nothing", async () => {
     const {page, seen, done} = await open(browser);
     await page.clock.install();
     await show(page, `${daemon.url}/#run=${first}`);
@@ -517,33 +517,30 @@ async function silent(browser) {
       await done();
     },
   );
-  await test(
-    "the daemon does not answer a list that is chosen anew: faint while it is asked, then told in its " + "place",
-    async () => {
-      const {page, done} = await open(browser);
-      await page.clock.install();
-      await page.goto(`${daemon.url}/#view=runs&source=any`);
-      await page.locator("#runs tbody tr").first().waitFor();
-      await page.waitForLoadState("networkidle");
-      await asks(page, () => page.getByLabel("Source").selectOption("replayed"));
-      await until("a faint list", () =>
-        page.locator("#runs [aria-busy=true]").evaluate((place) => Number(getComputedStyle(place).opacity) < 1),
-      );
-      await page.emulateMedia({media: "print"});
-      assert.equal(
-        await page.locator("#runs [aria-busy=true]").evaluate((place) => getComputedStyle(place).opacity),
-        "1",
-      );
-      await page.emulateMedia({media: "screen"});
-      await page.clock.fastForward(LIMIT_MS);
-      await page.locator("#runs .notice.bad", {hasText: words}).waitFor();
-      daemon.child.kill("SIGCONT");
-      await page.getByRole("button", {name: "Try again"}).click();
-      await page.locator("#runs tbody tr").first().waitFor();
-      assert.equal(await page.locator("[aria-busy]").count(), 0);
-      await done();
-    },
-  );
+  await test("the daemon does not answer a list chosen anew: faint while asked, then told in place", async () => {
+    const {page, done} = await open(browser);
+    await page.clock.install();
+    await page.goto(`${daemon.url}/#view=runs&source=any`);
+    await page.locator("#runs tbody tr").first().waitFor();
+    await page.waitForLoadState("networkidle");
+    await asks(page, () => page.getByLabel("Source").selectOption("replayed"));
+    await until("a faint list", () =>
+      page.locator("#runs [aria-busy=true]").evaluate((place) => Number(getComputedStyle(place).opacity) < 1),
+    );
+    await page.emulateMedia({media: "print"});
+    assert.equal(
+      await page.locator("#runs [aria-busy=true]").evaluate((place) => getComputedStyle(place).opacity),
+      "1",
+    );
+    await page.emulateMedia({media: "screen"});
+    await page.clock.fastForward(LIMIT_MS);
+    await page.locator("#runs .notice.bad", {hasText: words}).waitFor();
+    daemon.child.kill("SIGCONT");
+    await page.getByRole("button", {name: "Try again"}).click();
+    await page.locator("#runs tbody tr").first().waitFor();
+    assert.equal(await page.locator("[aria-busy]").count(), 0);
+    await done();
+  });
   await daemon.stop();
 }
 

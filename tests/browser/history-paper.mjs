@@ -46,9 +46,8 @@ const onPaper = (page) =>
         if (th.classList.contains("gap")) days.push(null);
         else {
           for (let i = 0; i < th.colSpan; i++) {
-            days.push(
-              `${th.innerText.slice(-4)}-${String(months.indexOf(th.innerText.slice(0, 3)) + 1).padStart(2, "0")}-${below.shift().lastChild.textContent}`,
-            );
+            const month = String(months.indexOf(th.innerText.slice(0, 3)) + 1).padStart(2, "0");
+            days.push(`${th.innerText.slice(-4)}-${month}-${below.shift().lastChild.textContent}`);
           }
         }
       }
@@ -86,12 +85,12 @@ export async function paperTests(browser, daemon, past) {
     const {page, done} = await open(browser);
     const {rows} = await aYear(page, daemon);
     const short = (count) => (count < 1000 ? count : `${Math.round(count / 1000)}k`);
+    const figures = (cell) => {
+      if (cell.counters !== "counter-backed") return `${short(cell.timed_only)}t`;
+      return `${short(cell.counter_backed)}${cell.timed_only > 0 ? `+${cell.timed_only}t` : ""}`;
+    };
     const wanted = rows.flatMap((row) =>
-      row.cells.map(
-        (cell) =>
-          `${cell.day} ${row.device.name} ${row.driver ?? "unknown"} ` +
-          `${cell.counters === "counter-backed" ? `${short(cell.counter_backed)}${cell.timed_only > 0 ? `+${cell.timed_only}t` : ""}` : `${short(cell.timed_only)}t`}`,
-      ),
+      row.cells.map((cell) => `${cell.day} ${row.device.name} ${row.driver ?? "unknown"} ${figures(cell)}`),
     );
     assert.ok(new Set(rows.flatMap((row) => row.cells.map((cell) => cell.day))).size > 200);
     await toPaper(page);

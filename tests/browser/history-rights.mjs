@@ -91,7 +91,8 @@ export async function tokenTests(browser) {
         text: wanted.csv,
       });
       await until("the form gone", async () => (await page.locator("form.token").count()) === 0);
-      assert.equal(await page.evaluate(() => document.activeElement.className), "export-said"); // not at the page's start
+      // not at the page's start
+      assert.equal(await page.evaluate(() => document.activeElement.className), "export-said");
       await done();
     },
   );
@@ -189,62 +190,59 @@ export async function importedKernelTests(browser) {
     date: days[0],
     sizes: "course",
   });
-  await test(
-    "a trend's rows include those that only imports of the device have, with the suite and sizes that " + "they are in",
-    async () => {
-      const {page, done} = await open(browser);
-      await visit(page, daemon, `view=trend&device=card&since=${SINCE}&until=${UNTIL}`, ".empty");
-      const options = () =>
-        page
-          .locator("[name=kernel] optgroup")
-          .evaluateAll((all) =>
-            Object.fromEntries(all.map((group) => [group.label, [...group.children].map((option) => option.value)])),
-          );
-      assert.deepEqual((await options())["in imports of this device"].toSorted(), [MARKUP, "saxpy", LONG].toSorted());
-      for (const kernel of ["saxpy", MARKUP, LONG]) {
-        await page.locator("[name=kernel]").selectOption(kernel);
-        await until(
-          kernel,
-          async () =>
-            (await page.locator(".trend-title").count()) === 1 &&
-            (await page.locator(".trend-title").innerText()).startsWith(kernel),
+  await test("a trend's rows include those of imports alone, with the suite and sizes that they are in", async () => {
+    const {page, done} = await open(browser);
+    await visit(page, daemon, `view=trend&device=card&since=${SINCE}&until=${UNTIL}`, ".empty");
+    const options = () =>
+      page
+        .locator("[name=kernel] optgroup")
+        .evaluateAll((all) =>
+          Object.fromEntries(all.map((group) => [group.label, [...group.children].map((option) => option.value)])),
         );
-        const query = new URLSearchParams({
-          device: "card",
-          kernel,
-          suite: "import",
-          sizes: "other",
-          state: "warm",
-          since: SINCE,
-          until: UNTIL,
-        });
-        const {points} = (await daemon.ask("GET", `/api/v1/trend?${query}`)).json;
-        assert.equal(points.length, days.length);
-        assert.deepEqual(
-          await page.locator(".trend-table tbody tr").evaluateAll((all) => all.map((tr) => tr.dataset.day)),
-          days.toReversed(),
-        );
-        const {suite, sizes, state} = parameters(page.url());
-        assert.deepEqual([suite, sizes, state], ["import", "other", "warm"]);
-      }
-      assert.equal(await page.locator("main img").count(), 0);
-      assert.deepEqual(await axe(page), []);
-      await page.reload();
-      await page.locator(".trend-chart .point").first().waitFor();
-      assert.ok((await page.locator(".trend-title").innerText()).startsWith(LONG));
-      // a name has up to 16 KiB
-      assert.equal(await page.title(), `${LONG.slice(0, 39)} … ${LONG.slice(-18)} warm, trend · rooflined`);
-      await page.locator("[name=kernel]").selectOption("vector_add"); // back to a row of the suite
-      await until("the suite's own", () => {
-        const {suite, sizes} = parameters(page.url());
-        return suite === undefined && sizes === "course";
+    assert.deepEqual((await options())["in imports of this device"].toSorted(), [MARKUP, "saxpy", LONG].toSorted());
+    for (const kernel of ["saxpy", MARKUP, LONG]) {
+      await page.locator("[name=kernel]").selectOption(kernel);
+      await until(
+        kernel,
+        async () =>
+          (await page.locator(".trend-title").count()) === 1 &&
+          (await page.locator(".trend-title").innerText()).startsWith(kernel),
+      );
+      const query = new URLSearchParams({
+        device: "card",
+        kernel,
+        suite: "import",
+        sizes: "other",
+        state: "warm",
+        since: SINCE,
+        until: UNTIL,
       });
-      await page.locator("[name=device]").selectOption("other");
-      await page.locator(".trend-chart .point").first().waitFor();
-      assert.deepEqual(Object.keys(await options()), ["kernels", "ceilings"]);
-      await done();
-    },
-  );
+      const {points} = (await daemon.ask("GET", `/api/v1/trend?${query}`)).json;
+      assert.equal(points.length, days.length);
+      assert.deepEqual(
+        await page.locator(".trend-table tbody tr").evaluateAll((all) => all.map((tr) => tr.dataset.day)),
+        days.toReversed(),
+      );
+      const {suite, sizes, state} = parameters(page.url());
+      assert.deepEqual([suite, sizes, state], ["import", "other", "warm"]);
+    }
+    assert.equal(await page.locator("main img").count(), 0);
+    assert.deepEqual(await axe(page), []);
+    await page.reload();
+    await page.locator(".trend-chart .point").first().waitFor();
+    assert.ok((await page.locator(".trend-title").innerText()).startsWith(LONG));
+    // a name has up to 16 KiB
+    assert.equal(await page.title(), `${LONG.slice(0, 39)} … ${LONG.slice(-18)} warm, trend · rooflined`);
+    await page.locator("[name=kernel]").selectOption("vector_add"); // back to a row of the suite
+    await until("the suite's own", () => {
+      const {suite, sizes} = parameters(page.url());
+      return suite === undefined && sizes === "course";
+    });
+    await page.locator("[name=device]").selectOption("other");
+    await page.locator(".trend-chart .point").first().waitFor();
+    assert.deepEqual(Object.keys(await options()), ["kernels", "ceilings"]);
+    await done();
+  });
   await daemon.stop();
 }
 
@@ -371,7 +369,7 @@ export async function t4Tests(browser) {
   });
   const {entries} = JSON.parse(readFileSync(T4, "utf8"));
   const runs = await importT4(daemon);
-  await test("the published T4 record: one cell counter-backed, one timed only, and its ten ratios as printed", async () => {
+  await test("the published T4 record: a cell counter-backed, one timed only, its ten ratios as printed", async () => {
     const {page, done} = await open(browser);
     await visit(
       page,

@@ -111,7 +111,7 @@ const ownKey = async (page, key) => {
 
 async function matrixTests(browser, daemon, past) {
   for (const timezoneId of ZONES) {
-    await test(`the matrix in ${timezoneId}: every cell is the API's, on its UTC day, and leads to its runs`, async () => {
+    await test(`the matrix in ${timezoneId}: every cell is the API's, on its UTC day, linked to its runs`, async () => {
       const {page, done} = await open(browser, {timezoneId});
       await visit(page, daemon, "view=history", ".matrix a.cell");
       const answer = await json(daemon, "/api/v1/history");
@@ -203,36 +203,33 @@ async function matrixTests(browser, daemon, past) {
     assert.equal(await ownKey(page, "ArrowRight"), false);
     await done();
   });
-  await test(
-    "replayed runs come when they are asked for; an empty span and a wrong day say so and keep the " + "choosers",
-    async () => {
-      const {page, done} = await open(browser, {expected: [/400/]});
-      await visit(page, daemon, "view=history", ".matrix a.cell");
-      const before = await page.locator(".matrix a.cell").count();
-      // all of the past came as imports
-      assert.equal(await page.locator('.matrix a.cell.foreign[aria-label*="; imported"]').count(), before);
-      await page.locator("[name=source]").selectOption("any");
-      await until("the replayed run's cell", async () => (await page.locator(".matrix a.cell").count()) === before + 1);
-      assert.equal(parameters(page.url()).source, "any");
-      assert.equal(await page.locator('.matrix a.cell.foreign[aria-label*="; replayed"]').count(), 1);
-      assert.equal(await page.locator('.matrix a.cell.foreign[aria-label*="; imported"]').count(), before);
-      await visit(page, daemon, "view=history&since=2020-01-01&until=2020-02-01", ".empty");
-      assert.ok((await page.locator(".empty").innerText()).includes("No run in this span"));
-      assert.equal(await page.getByRole("link", {name: "Show replayed runs too"}).count(), 1);
-      await visit(page, daemon, "view=history&since=2020-01-01&until=2020-02-01&source=any", ".empty");
-      assert.equal(await page.getByRole("link", {name: "Show replayed runs too"}).count(), 0); // they are shown already
-      await visit(page, daemon, "view=history&since=yesterday", ".notice.bad");
-      // the field by its label
-      assert.match(await page.locator(".notice.bad").innerText(), /^Since day \(UTC\): 'yesterday' is /);
-      assert.equal(await page.locator("[name=since]").inputValue(), "yesterday");
-      assert.equal(await page.locator("[aria-invalid=true]").getAttribute("name"), "since");
-      await page.getByRole("button", {name: "90 days"}).click();
-      await page.locator(".matrix a.cell").first().waitFor();
-      assert.equal(await page.locator("[aria-invalid]").count(), 0);
-      assert.deepEqual(await page.locator("[aria-pressed=true]").allInnerTexts(), ["90 days"]);
-      await done();
-    },
-  );
+  await test("replayed runs come when asked for; an empty span or wrong day keeps the choosers", async () => {
+    const {page, done} = await open(browser, {expected: [/400/]});
+    await visit(page, daemon, "view=history", ".matrix a.cell");
+    const before = await page.locator(".matrix a.cell").count();
+    // all of the past came as imports
+    assert.equal(await page.locator('.matrix a.cell.foreign[aria-label*="; imported"]').count(), before);
+    await page.locator("[name=source]").selectOption("any");
+    await until("the replayed run's cell", async () => (await page.locator(".matrix a.cell").count()) === before + 1);
+    assert.equal(parameters(page.url()).source, "any");
+    assert.equal(await page.locator('.matrix a.cell.foreign[aria-label*="; replayed"]').count(), 1);
+    assert.equal(await page.locator('.matrix a.cell.foreign[aria-label*="; imported"]').count(), before);
+    await visit(page, daemon, "view=history&since=2020-01-01&until=2020-02-01", ".empty");
+    assert.ok((await page.locator(".empty").innerText()).includes("No run in this span"));
+    assert.equal(await page.getByRole("link", {name: "Show replayed runs too"}).count(), 1);
+    await visit(page, daemon, "view=history&since=2020-01-01&until=2020-02-01&source=any", ".empty");
+    assert.equal(await page.getByRole("link", {name: "Show replayed runs too"}).count(), 0); // they are shown already
+    await visit(page, daemon, "view=history&since=yesterday", ".notice.bad");
+    // the field by its label
+    assert.match(await page.locator(".notice.bad").innerText(), /^Since day \(UTC\): 'yesterday' is /);
+    assert.equal(await page.locator("[name=since]").inputValue(), "yesterday");
+    assert.equal(await page.locator("[aria-invalid=true]").getAttribute("name"), "since");
+    await page.getByRole("button", {name: "90 days"}).click();
+    await page.locator(".matrix a.cell").first().waitFor();
+    assert.equal(await page.locator("[aria-invalid]").count(), 0);
+    assert.deepEqual(await page.locator("[aria-pressed=true]").allInnerTexts(), ["90 days"]);
+    await done();
+  });
 }
 
 const shownRuns = (page) =>
@@ -636,9 +633,10 @@ async function acceptTests(browser, daemon, past) {
     await which.waitFor();
     assert.match(await which.locator("option").first().textContent(), /^run \d+, imported, \d\d:\d\d/);
     assert.match(plain(await page.locator(".accept").innerText()), /vector add, warm; driver .*, CUDA .*/);
+    const day = past.days.after[0];
     const {items} = await json(
       daemon,
-      `/api/v1/runs?device=${past.device}&driver=${AFTER}&since=${past.days.after[0]}&until=${next(past.days.after[0])}&source=measured,imported`,
+      `/api/v1/runs?device=${past.device}&driver=${AFTER}&since=${day}&until=${next(day)}&source=measured,imported`,
     );
     assert.deepEqual(
       await which.locator("option").evaluateAll((all) => all.map((option) => option.value)),

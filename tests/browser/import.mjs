@@ -20,7 +20,7 @@ const press = (page) => page.getByRole("button", {name: "Import"});
 const runs = async (daemon) => (await daemon.ask("GET", "/api/v1/runs?source=any&outcome=any&limit=200")).json.items;
 
 async function importing(browser, daemon) {
-  await test("a profiler's CSV beside timings becomes a run, marked as imported; again it is the same run", async () => {
+  await test("a profiler's CSV beside timings becomes a run, marked as imported; again it is the same", async () => {
     const {page, done} = await open(browser);
     await look(page, daemon);
     await page.getByLabel("Nsight Compute CSV").setInputFiles(data("h200/raw-warm.csv"));

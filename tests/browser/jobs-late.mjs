@@ -46,52 +46,46 @@ async function lateAndLost(browser) {
   const second = await submit(daemon, {suite: "verify", counters: false});
   const link = (page, job) => page.locator(`#jobs tr[data-job="${job.id}"] th a`);
   const one = (job) => new RegExp(`/api/v1/jobs/${job.id}$`);
-  await test(
-    "a job whose first reading fails is read again by itself; what went wrong stands in its panel for as " + "long",
-    async () => {
-      const {page, done} = await open(browser, {expected: [/ERR_FAILED/]});
-      await look(page, daemon);
-      await page.route(one(first), (route) => route.abort());
-      await link(page, first).click();
-      await panel(page).locator(".notice.bad", {hasText: "The daemon does not answer."}).waitFor();
-      await panel(page)
-        .getByRole("heading", {name: `Job ${first.id}`})
-        .waitFor();
-      await page.unroute(one(first));
-      await ended(page, "done");
-      assert.equal(await panel(page).locator(".notice.bad").count(), 0);
-      await done();
-    },
-  );
-  await test(
-    "a token that a job's first reading lacks is asked for in its panel, once, and the job is shown with " + "it",
-    async () => {
-      const {page, done} = await open(browser, {expected: [/401/]});
-      await look(page, daemon);
-      const error = {
-        code: "unauthorized",
-        message: "the token is not known",
-        next_action: "Send a token that the daemon knows.",
-      };
-      const guard = (route) => {
-        const {authorization, ...headers} = route.request().headers();
-        // the daemon knows no token
-        return authorization ? route.continue({headers}) : route.fulfill({status: 401, json: {error}});
-      };
-      await page.route(/\/api\/v1\//, guard);
-      await link(page, first).click();
-      await panel(page).locator("form.token").waitFor();
-      await page.locator("#stale:not([hidden])").waitFor(); // the next tick was refused too
-      assert.equal(await page.locator("#jobs form.token").count(), 1);
-      await panel(page).locator("form.token input").fill("t0ken");
-      await page.keyboard.press("Enter");
-      await ended(page, "done");
-      assert.equal(await page.locator("#jobs form.token").count(), 0);
-      assert.equal(await page.evaluate(() => document.activeElement.textContent), `Job ${first.id}`);
-      await done();
-    },
-  );
-  await test("an answer of the job that was looked at before does not come over the one that is looked at now", async () => {
+  await test("a job whose first reading fails is read again by itself; until then its panel says why", async () => {
+    const {page, done} = await open(browser, {expected: [/ERR_FAILED/]});
+    await look(page, daemon);
+    await page.route(one(first), (route) => route.abort());
+    await link(page, first).click();
+    await panel(page).locator(".notice.bad", {hasText: "The daemon does not answer."}).waitFor();
+    await panel(page)
+      .getByRole("heading", {name: `Job ${first.id}`})
+      .waitFor();
+    await page.unroute(one(first));
+    await ended(page, "done");
+    assert.equal(await panel(page).locator(".notice.bad").count(), 0);
+    await done();
+  });
+  await test("a token that a job's first reading lacks is asked for in its panel, once; then it shows", async () => {
+    const {page, done} = await open(browser, {expected: [/401/]});
+    await look(page, daemon);
+    const error = {
+      code: "unauthorized",
+      message: "the token is not known",
+      next_action: "Send a token that the daemon knows.",
+    };
+    const guard = (route) => {
+      const {authorization, ...headers} = route.request().headers();
+      // the daemon knows no token
+      return authorization ? route.continue({headers}) : route.fulfill({status: 401, json: {error}});
+    };
+    await page.route(/\/api\/v1\//, guard);
+    await link(page, first).click();
+    await panel(page).locator("form.token").waitFor();
+    await page.locator("#stale:not([hidden])").waitFor(); // the next tick was refused too
+    assert.equal(await page.locator("#jobs form.token").count(), 1);
+    await panel(page).locator("form.token input").fill("t0ken");
+    await page.keyboard.press("Enter");
+    await ended(page, "done");
+    assert.equal(await page.locator("#jobs form.token").count(), 0);
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), `Job ${first.id}`);
+    await done();
+  });
+  await test("an answer of the job looked at before does not come over the one looked at now", async () => {
     const {page, done} = await open(browser, {expected: [/404/]});
     await look(page, daemon);
     const held = await hold(page, one(first));
@@ -108,7 +102,7 @@ async function lateAndLost(browser) {
     assert.equal(await panel(page).getByRole("heading", {level: 2}).first().innerText(), `Job ${second.id}`);
     await done();
   });
-  await test("the list is that of the state which stands in its filter, in whatever order the answers come", async () => {
+  await test("the list is that of the state in its filter, in whatever order the answers come", async () => {
     const {page, done} = await open(browser);
     await look(page, daemon);
     const held = await hold(page, /\/api\/v1\/jobs\?state=done/);
@@ -266,20 +260,17 @@ async function showMore(browser) {
       await done();
     },
   );
-  await test(
-    "Show more that is no longer needed, since the list became shorter, leaves the focus at the list's " + "heading",
-    async () => {
-      const {page, done} = await open(browser);
-      const size = {count: 25};
-      await manyJobs(page, job, size);
-      await look(page, daemon, "&state=done");
-      await page.getByRole("button", {name: "Show more"}).focus();
-      size.count = 12;
-      await page.locator(".pager").waitFor({state: "detached"});
-      assert.deepEqual(await focused(page), ["h2", "Done jobs"]);
-      await done();
-    },
-  );
+  await test("Show more that a shorter list no longer needs leaves the focus at the list's heading", async () => {
+    const {page, done} = await open(browser);
+    const size = {count: 25};
+    await manyJobs(page, job, size);
+    await look(page, daemon, "&state=done");
+    await page.getByRole("button", {name: "Show more"}).focus();
+    size.count = 12;
+    await page.locator(".pager").waitFor({state: "detached"});
+    assert.deepEqual(await focused(page), ["h2", "Done jobs"]);
+    await done();
+  });
   await daemon.stop();
 }
 

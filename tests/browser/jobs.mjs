@@ -254,7 +254,7 @@ async function failing(browser) {
     }
     await daemon.stop();
   });
-  await test("counters refused from the start: told before, and of the run, with what the operator has to do", async () => {
+  await test("counters refused from the start: told before and of the run, with what to do about it", async () => {
     const daemon = await start({replay: join(root, "tests/data/faults/counters_permission.jsonl")});
     const {page, done} = await open(browser);
     await look(page, daemon);
@@ -432,7 +432,7 @@ async function longList(browser) {
     assert.equal(await count(page), 30);
     await done();
   });
-  await test("a list of one state loses jobs that leave it and gets those that come, beyond its first page too", async () => {
+  await test("a list of one state loses jobs that leave it and gets those that come, on later pages too", async () => {
     const {page, done} = await open(browser);
     await look(page, daemon, "&state=queued");
     await page.getByRole("button", {name: "Show more"}).click();
@@ -460,7 +460,7 @@ async function longList(browser) {
 
 async function interrupted(browser) {
   for (const retry of [false, true]) {
-    await test(`the daemon dies in the middle of a job: stale, then ${retry ? "the second attempt" : "interrupted"}`, async () => {
+    await test(`the daemon dies in a job: stale, then ${retry ? "the second attempt" : "interrupted"}`, async () => {
       const folder = temporary();
       const options = {folder, replay: slowRecording(folder, 12)};
       const daemon = await start(options);
@@ -575,7 +575,7 @@ async function everywhere(browser) {
       await done();
     }
   });
-  await test("a job that another client sends shows up by itself; its link follows it and keeps what is filled in", async () => {
+  await test("a job of another client shows up by itself; its link follows it and keeps the filled form", async () => {
     const {page, done} = await open(browser);
     await look(page, daemon);
     await page.getByLabel("Note").fill("half written");

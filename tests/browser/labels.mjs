@@ -36,7 +36,7 @@ async function jobsAndLists(browser, daemon, ids) {
     ]);
     await done();
   });
-  await test("the list of runs shows labels and filters by them; a label that is none is refused at its field", async () => {
+  await test("the list of runs shows labels and filters by them; what is none is refused at its field", async () => {
     for (const width of [1440, 390]) {
       const {page, done} = await open(browser, {width, expected: [/400/]});
       await page.goto(`${daemon.url}/#view=runs`);
@@ -181,7 +181,7 @@ async function withdrawing(browser, daemon, ids) {
 }
 
 async function predictions(browser, daemon, ids) {
-  await test("why the most wrong predictions were wrong is written, kept, and not lost when somebody else writes", async () => {
+  await test("why the most wrong predictions were wrong is written, kept, and not lost to another writer", async () => {
     const {page, done} = await open(browser, {width: 390, expected: [/412/]});
     await show(page, `${daemon.url}/#run=${ids.wrong}`);
     await page.getByRole("button", {name: "Say why they were wrong"}).click();

@@ -399,7 +399,7 @@ async function strange(browser, daemon, document) {
       );
     }
   });
-  await test("without counters: asked points alone, each kernel listed with the reason, dashes in the table", async () => {
+  await test("without counters: asked points alone, each kernel with the reason, dashes in the table", async () => {
     const changed = copy();
     const why = "the counters are refused to this user";
     changed.counters = {...changed.counters, status: "counters_permission", reason: why};

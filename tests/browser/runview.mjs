@@ -146,7 +146,7 @@ async function threeRuns(browser, daemon, ids) {
     ["scaled sizes", ids.other, "cold"],
     ["the published T4 record, imported", ids.imported, "mixed"],
   ]) {
-    await test(`the figures under the pointer are the API's to the last digit, for every point: ${name}, ${state}`, async () => {
+    await test(`the figures under the pointer are the API's, at every point: ${name}, ${state}`, async () => {
       const figures = await everyPoint(browser, daemon, id, state);
       console.log(`      ${figures} figures`);
       assert.ok(figures >= 8 * 5 * 3, String(figures));
@@ -164,7 +164,7 @@ async function threeRuns(browser, daemon, ids) {
 }
 
 async function lentRoofs(browser, daemon, ids, document) {
-  await test("an import of a measured device is shown under that device's newest roofs, and says whose they are", async () => {
+  await test("an import of a measured device stands under that device's newest roofs, and says whose", async () => {
     const timings = `${JSON.stringify({kernel: "own", ms: 0.1, flop: 5e8, ask_bytes: 24e7})}\n`;
     const csv = [
       "ID,Kernel Name,Block Size,Grid Size,Device,Metric Name,Metric Unit,Metric Value",
@@ -264,7 +264,7 @@ async function overlay(browser, daemon, ids) {
       }
     },
   );
-  await test("from a run its job, its device's runs, a row's trend and the judgement of two runs are a link away", async () => {
+  await test("a run links to its job, its device's runs, a row's trend and the judgement of two runs", async () => {
     const {page, done} = await open(browser);
     for (const [name, view] of [
       ["Its trend", "trend"],
@@ -472,57 +472,54 @@ async function takingAway(browser, daemon, ids) {
 }
 
 async function report(browser, daemon, ids, document) {
-  await test(
-    "predictions, ceilings, telemetry and environment are the API's; the transcript comes when it is " + "opened",
-    async () => {
-      const {page, seen, done} = await open(browser);
-      await show(page, `${daemon.url}/#run=${ids.run}`);
-      const scored = (await daemon.ask("GET", `/api/v1/runs/${ids.run}/predictions`)).json;
-      await page.locator("#predictions").waitFor();
-      assert.match(
-        await page.locator("#predictions").innerText(),
-        new RegExp(`${scored.right} of ${scored.scored} right`),
-      );
-      const said = await page
-        .locator("#predictions tbody tr")
-        .evaluateAll((all) => all.map((tr) => [...tr.children].map((td) => td.textContent)));
-      assert.deepEqual(
-        said.map((row) => row.at(-1)),
-        scored.items.map((item) => (item.right ? "right" : "wrong")),
-      );
-      assert.deepEqual(
-        said.map((row) => row.slice(1, 5)),
-        scored.items.map((item) => [item.state, item.said, item.found, item.dram_per_ask.toFixed(4)]),
-      );
-      assert.equal(await page.locator("#ceilings tbody tr").count(), document.ceilings.length);
-      const environment = await page.locator("#environment-section").innerText();
-      for (const part of [
-        document.device.uuid,
-        document.environment.kernel_release,
-        document.environment.build,
-        "700 W",
-      ]) {
-        assert.ok(plain(environment).replaceAll("\n", "").includes(part), part);
-      }
-      await page.getByText("Row by row", {exact: true}).click();
-      const names = await page.locator("#telemetry tbody th").allTextContents();
-      for (const row of document.kernels) assert.ok(names.includes(`${row.title}, warm`), row.title);
-      for (const name of ["start", "end", "copy, the memory roof, warm"]) assert.ok(names.includes(name), name);
-      assert.ok(!names.some((name) => name.includes("_")), names.join("; "));
-      const asked = () => seen.requests.filter((request) => request.url().includes("/transcript")).length;
-      assert.equal(asked(), 0);
-      await page.locator("#transcript summary").click();
-      await page.locator("#transcript pre").waitFor();
-      assert.equal(
-        await page.locator("#transcript pre").textContent(),
-        (await daemon.ask("GET", `/api/v1/jobs/${document.job}/transcript`)).text,
-      );
-      assert.equal(asked(), 1);
-      assert.deepEqual(await axe(page), []);
-      await done();
-    },
-  );
-  await test("a prediction that could not be scored says why, in the same words at the run and at its job", async () => {
+  await test("predictions, ceilings, telemetry, environment are the API's; the transcript on opening", async () => {
+    const {page, seen, done} = await open(browser);
+    await show(page, `${daemon.url}/#run=${ids.run}`);
+    const scored = (await daemon.ask("GET", `/api/v1/runs/${ids.run}/predictions`)).json;
+    await page.locator("#predictions").waitFor();
+    assert.match(
+      await page.locator("#predictions").innerText(),
+      new RegExp(`${scored.right} of ${scored.scored} right`),
+    );
+    const said = await page
+      .locator("#predictions tbody tr")
+      .evaluateAll((all) => all.map((tr) => [...tr.children].map((td) => td.textContent)));
+    assert.deepEqual(
+      said.map((row) => row.at(-1)),
+      scored.items.map((item) => (item.right ? "right" : "wrong")),
+    );
+    assert.deepEqual(
+      said.map((row) => row.slice(1, 5)),
+      scored.items.map((item) => [item.state, item.said, item.found, item.dram_per_ask.toFixed(4)]),
+    );
+    assert.equal(await page.locator("#ceilings tbody tr").count(), document.ceilings.length);
+    const environment = await page.locator("#environment-section").innerText();
+    for (const part of [
+      document.device.uuid,
+      document.environment.kernel_release,
+      document.environment.build,
+      "700 W",
+    ]) {
+      assert.ok(plain(environment).replaceAll("\n", "").includes(part), part);
+    }
+    await page.getByText("Row by row", {exact: true}).click();
+    const names = await page.locator("#telemetry tbody th").allTextContents();
+    for (const row of document.kernels) assert.ok(names.includes(`${row.title}, warm`), row.title);
+    for (const name of ["start", "end", "copy, the memory roof, warm"]) assert.ok(names.includes(name), name);
+    assert.ok(!names.some((name) => name.includes("_")), names.join("; "));
+    const asked = () => seen.requests.filter((request) => request.url().includes("/transcript")).length;
+    assert.equal(asked(), 0);
+    await page.locator("#transcript summary").click();
+    await page.locator("#transcript pre").waitFor();
+    assert.equal(
+      await page.locator("#transcript pre").textContent(),
+      (await daemon.ask("GET", `/api/v1/jobs/${document.job}/transcript`)).text,
+    );
+    assert.equal(asked(), 1);
+    assert.deepEqual(await axe(page), []);
+    await done();
+  });
+  await test("a prediction that could not be scored says why, in the same words at run and job", async () => {
     const job = await submit(daemon, {
       suite: "verify",
       counters: false,
@@ -593,7 +590,7 @@ async function report(browser, daemon, ids, document) {
     );
     await done();
   });
-  await test("a reader who may not write is told so in the form, with what to do; with a token the note is saved", async () => {
+  await test("who may not write is told so in the form, with what to do; with a token the note is saved", async () => {
     const {page, done} = await open(browser, {expected: [/403/]});
     // the daemon of these tests knows no token: the request goes on to it without the one that the page sends
     await page.route(/\/note$/, (route) => {

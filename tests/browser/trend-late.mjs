@@ -30,7 +30,7 @@ export async function noValueTests(browser, daemon, past) {
 }
 
 export async function lateNoteTests(browser, daemon, past) {
-  await test("a note that comes when another run has been chosen is neither shown nor written to that run", async () => {
+  await test("a note that comes once another run is chosen is neither shown nor written to that run", async () => {
     const {page, done} = await open(browser, {expected: [/ERR_FAILED/]});
     let release;
     const held = new Promise((resolve) => {

@@ -195,7 +195,7 @@ async function resize(page, width, height = 900) {
 }
 
 async function one(browser, daemon, ids, address) {
-  await test(`${address.name}, light and dark: contrast, axe, layout and words at ${WIDTHS.join(", ")} px`, async () => {
+  await test(`${address.name}, light and dark: contrast, axe, layout, words at ${WIDTHS.join(", ")} px`, async () => {
     const {page, done} = await open(browser);
     await arrive(page, daemon, ids, address);
     for (const colorScheme of ["light", "dark"]) {

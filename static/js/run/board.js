@@ -59,12 +59,14 @@ function remarks(run, view, second, {failed, again}) {
   const level = levelOf(view.level);
   if (failed) made.push(again ? refused(failed, again) : problem(failed));
   if (view.level !== "dram" && roofs(run, view.state, view.level).copy === null) {
+    const ofL2 =
+      " The chart counts the bytes between SMs and L2; L2 MB in the table is all that goes through L2, to and from " +
+      "DRAM too.";
     made.push(
       notice(
         "info",
         `No ${level.name} roof was measured in this run, so there are only points and the FMA ceiling here. Bound, ` +
-          "percent of roof and advice are those of the measured " +
-          `roofs.${view.level === "l2" ? " The chart counts the bytes between SMs and L2; L2 MB in the table is " + "all that goes through L2, to and from DRAM too." : ""}`,
+          `percent of roof and advice are those of the measured roofs.${view.level === "l2" ? ofL2 : ""}`,
       ),
     );
   }

@@ -3,6 +3,7 @@ import {svgElement} from "../dom.js";
 
 const LINE = 18;
 const PAD = 16;
+// eslint-disable-next-line no-control-regex -- these are what it is about
 const UNPRINTABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g; // a file with one of them would be no XML
 const SCALE = 2; // pixels of a PNG per pixel of the page
 const PROPERTIES = [

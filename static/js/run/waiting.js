@@ -27,8 +27,8 @@ const newestOfAll = async (shell) =>
   (await api.get(api.address("/api/v1/runs", {limit: 1, source: "any", outcome: "any"}), shell)).items[0] ?? null;
 
 export function waiting(root, shell) {
-  const command =
-    `curl -X POST -H 'Content-Type: application/json' -d '{"suite":"verify"}' ` + `${api.place("/api/v1/jobs")}`;
+  const jobs = api.place("/api/v1/jobs");
+  const command = `curl -X POST -H 'Content-Type: application/json' -d '{"suite":"verify"}' ${jobs}`;
   const progress = element("p", {id: "progress", role: "status"}, "");
   const lesser = element("p", {role: "status"});
   const title = element("h1", {}, "No run yet");

@@ -134,12 +134,9 @@ export function interval(measure, scale, shape, change) {
     const y = heights[side];
     const [p25, p75] = [measure[`${side}_p25`], measure[`${side}_p75`]];
     if (measure.base && p25 !== null && p75 !== null) {
-      svg.append(
-        svgElement("path", {
-          class: `spread ${side}`,
-          d: `M${(scale.x(p25 / measure.base) - 0.5).toFixed(1)},${y}H${(scale.x(p75 / measure.base) + 0.5).toFixed(1)}`,
-        }),
-      );
+      const from = (scale.x(p25 / measure.base) - 0.5).toFixed(1);
+      const to = (scale.x(p75 / measure.base) + 0.5).toFixed(1);
+      svg.append(svgElement("path", {class: `spread ${side}`, d: `M${from},${y}H${to}`}));
     }
   }
   if (ratio !== null) {

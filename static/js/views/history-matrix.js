@@ -60,10 +60,9 @@ function cellWords(row, cell, isNew) {
   const parts = [];
   if (cell.counter_backed > 0) parts.push(`${runs(cell.counter_backed)} with counters`);
   if (cell.timed_only > 0) parts.push(`${runs(cell.timed_only)} timed only`);
-  return (
-    `${cell.day} UTC, ${version(row).join(", ")}: ` +
-    `${parts.join(", ")}${cell.foreign === null ? "" : `; ${cell.foreign}`}${isNew ? "; first day after a change of driver" : ""}`
-  );
+  const foreign = cell.foreign === null ? "" : `; ${cell.foreign}`;
+  const change = isNew ? "; first day after a change of driver" : "";
+  return `${cell.day} UTC, ${version(row).join(", ")}: ${parts.join(", ")}${foreign}${change}`;
 }
 
 /** Four characters at most; the whole number is in the cell's words. */

@@ -27,13 +27,14 @@ const errorOf = (name) => errorPlace(`job-${name}`);
 function possible(device, ready) {
   const said = ready?.devices.find((item) => item.id === device.id);
   const trouble = countersTrouble(device.counters.status);
+  const replayed = " A recording is replayed: nothing is measured, and the run is marked so.";
   const lines = [
     element(
       "p",
       {class: "hint"},
       `Driver ${device.environment.driver_version ?? "not known"}; last probed `,
       element("time", {datetime: device.checked_at, title: momentText(device.checked_at)}, age(device.checked_at)),
-      `.${device.source === "replayed" ? " A recording is replayed: nothing is measured, and the run is marked so." : ""}`,
+      `.${device.source === "replayed" ? replayed : ""}`,
     ),
   ];
   lines.push(
@@ -124,10 +125,8 @@ function kernelsField(kernels) {
   const sync = () => {
     const measured = kernels.length - draft.without.size;
     const said = kernels.filter((unit) => !draft.without.has(unit.id) && draft.predictions[unit.id]).length;
-    summary.textContent =
-      "Kernels " +
-      `(${measured === kernels.length ? `all ${measured}` : `${measured} of ${kernels.length}`}) ` +
-      `and predictions (${said === 0 ? "none" : said})`;
+    const share = measured === kernels.length ? `all ${measured}` : `${measured} of ${kernels.length}`;
+    summary.textContent = `Kernels (${share}) and predictions (${said === 0 ? "none" : said})`;
   };
   const rows = kernels.map((unit) => kernelRow(unit, sync));
   sync();

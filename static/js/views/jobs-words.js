@@ -123,7 +123,8 @@ export const PREDICTIONS = [
 
 /** A new Idempotency-Key. getRandomValues is there on plain HTTP too, where randomUUID is not. */
 export function newKey() {
-  return `page-${[...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+  const bytes = [...crypto.getRandomValues(new Uint8Array(16))];
+  return `page-${bytes.map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }
 
 /** The body of a filled form: what is as the API has it by default is left to the API. */

@@ -219,16 +219,14 @@ function seriesList(trend) {
 }
 
 function detail(shell, point, of, accept, trend) {
+  const used = point.used === point.runs ? point.runs : `${point.used} of ${point.runs} used`;
   const facts = definitions([
     ["median", exact(point.median, of)],
     [
       "least to greatest",
       point.median === null ? null : point.min === point.max ? "one value" : range(point.min, point.max, of),
     ],
-    [
-      "runs",
-      `${point.used === point.runs ? point.runs : `${point.used} of ${point.runs} used`}${point.foreign === null ? "" : `, ${point.foreign}`}`,
-    ],
+    ["runs", point.foreign === null ? `${used}` : `${used}, ${point.foreign}`],
     ...(isOfSeries(trend)
       ? [["series", `${point.series} of ${trend.series.length}: ${trend.series[point.series - 1].sentence}`]]
       : []),
@@ -404,6 +402,9 @@ function firstOfLast(points) {
 
 const named = (list, value) => list.find(([given]) => given === value)?.[1] ?? value;
 
+const runsOf = (source) =>
+  source === "any" ? "runs of every source" : `runs ${named(SOURCES, source === HISTORY_SOURCE ? "" : source)}`;
+
 /** What the trend is of; on paper, where the form is not, all of it. */
 function heading(trend, unit) {
   const of = quantity(trend.metric, unit?.kind);
@@ -417,12 +418,7 @@ function heading(trend, unit) {
       {class: "second"},
       bdi(trend.device.name),
       `, ${trend.sizes} sizes, `,
-      element(
-        "span",
-        {class: "on-paper"},
-        `${named(SUITES, trend.suite)}, ` +
-          `${trend.source === "any" ? "runs of every source" : "runs " + `${named(SOURCES, trend.source === HISTORY_SOURCE ? "" : trend.source)}`}, `,
-      ),
+      element("span", {class: "on-paper"}, `${named(SUITES, trend.suite)}, ${runsOf(trend.source)}, `),
       element("span", {class: "device-id"}, bdi(trend.device.id)),
     ),
   );
