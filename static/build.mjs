@@ -10,7 +10,7 @@ const source = join(process.argv[2], "js");
 const js = join(process.argv[3], "js");
 const {VIEWS} = await import(pathToFileURL(join(source, "views.js")));
 const result = await esbuild.build({
-  entryPoints: [join(source, "app.js"), ...VIEWS.map(({name}) => join(source, "views", `${name}.js`))],
+  entryPoints: [join(source, "app.js"), ...VIEWS.map(({name}) => join(source, "views", name, "view.js"))],
   outdir: js,
   outbase: source,
   bundle: true,

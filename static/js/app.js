@@ -1,8 +1,8 @@
 // The frame: shows the view that the address names, its navigation, and what is wrong when it cannot be shown.
-import {ApiError, place} from "./api.js";
-import {byId, element} from "./dom.js";
-import {errorSentence, sentence} from "./format.js";
-import {button, moment, tokenForm} from "./parts.js";
+import {ApiError, place} from "./parts/api.js";
+import {byId, element} from "./parts/dom.js";
+import {errorSentence, sentence} from "./parts/format.js";
+import {button, moment, tokenForm} from "./parts/blocks.js";
 import {VIEWS} from "./views.js";
 
 const RELOAD = "Reload the page.";
@@ -280,7 +280,7 @@ async function route({moved = false} = {}) {
   const loaded = loading(root, entry);
   let failed = null;
   try {
-    const path = `./views/${entry.name}.js`; // apart, so that the bundler leaves it to the browser
+    const path = `./views/${entry.name}/view.js`; // apart, so that the bundler leaves it to the browser
     const module = await import(path);
     if (!controller.signal.aborted) await wear(module.css ?? null);
     if (!controller.signal.aborted) {

@@ -1,4 +1,4 @@
-// All views, in the order of the navigation. A view is the module ./views/NAME.js.
+// All views, in the order of the navigation. A view is the module ./views/NAME/view.js.
 
 /**
  * name: as in #view=NAME; nav: its word in the navigation; what: what "Loading …" and "… cannot be shown" speak of. The

@@ -6,7 +6,7 @@ import {test} from "./suite.mjs";
 
 globalThis.document ??= {baseURI: "http://127.0.0.1/"}; // what addresses are relative to
 
-const module = (path) => import(pathToFileURL(join(dirname(process.env.RL_README), "static/js", path)));
+const module = (path) => import(pathToFileURL(join(dirname(process.env.RL_README), "static/js/parts", path)));
 
 /** Asks api.js with the answer that fetch is to give, or the error that it is to fail with. */
 async function answered(answer, ask) {

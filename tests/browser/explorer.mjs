@@ -9,15 +9,15 @@ import {sameFigure} from "./figures.mjs";
 import {plain, test, until} from "./suite.mjs";
 
 const root = dirname(process.env.RL_README);
-const module = (name) => import(pathToFileURL(join(root, "static/js/views", name)));
+const module = (name) => import(pathToFileURL(join(root, "static/js/views/explorer", name)));
 const near = (value, wanted, within = 1e-9) =>
   assert.ok(Math.abs(value / wanted - 1) < within, `${value} is not ${wanted}`);
 const EXAMPLE = "Figures of an example, of no card that was measured here: type your own.";
 const CARD = {bandwidth: 504e9, peak: 29.1e12};
 
 async function arithmetic() {
-  const math = await module("explorer-math.js");
-  const words = await module("explorer-words.js");
+  const math = await module("math.js");
+  const words = await module("words.js");
   await test("known answers: the ridge, and a kernel left of it", async () => {
     near(math.ridge(CARD), 57.738, 1e-4);
     const placed = math.place({flop: 2, bytes: 8}, CARD);
@@ -106,7 +106,7 @@ async function arithmetic() {
     assert.match(math.readSize("2M", math.EXAMPLES[2]).error, /at most 1000000 rows/);
   });
   await test("a state comes back from its address; what is not known is told", async () => {
-    const {decode, encode} = await module("explorer-state.js");
+    const {decode, encode} = await module("state.js");
     const catalogue = [{id: "vector_add"}];
     const text = new URLSearchParams(
       "roof=typed&bandwidth=1T&peak=20T&of=own*2k*8%20KB&reuse=8&rate=5G" +

@@ -362,7 +362,7 @@ async function otherStates(browser, daemon) {
 }
 
 const NEWEST = /\/api\/v1\/runs\?limit=1(&|$)/;
-const POLL_MS = 20000; // as in run/newer.js
+const POLL_MS = 20000; // as in static/js/views/run/newer.js
 
 /** Lets the page's timers run on to its next question, and waits for the answer. */
 async function poll(page) {
@@ -473,7 +473,7 @@ async function olderThanTheStore(browser) {
   });
 }
 
-const LIMIT_MS = 20000; // as in api.js
+const LIMIT_MS = 20000; // as in static/js/parts/api.js
 
 /** A daemon that takes connections and does not answer: stopped, as by an operator's Ctrl-Z. */
 async function silent(browser) {

@@ -7,7 +7,7 @@ import {plain, test} from "./suite.mjs";
 /** What the page says of runs that were not measured here, of counts alone. */
 async function foreignWordsTests() {
   const {foreignWords} = await import(
-    pathToFileURL(join(dirname(process.env.RL_README), "static/js/views/filters.js"))
+    pathToFileURL(join(dirname(process.env.RL_README), "static/js/parts/filters.js"))
   );
   await test("runs that were not measured here are counted in words", () => {
     const cases = [
@@ -26,8 +26,8 @@ async function foreignWordsTests() {
 const view = (name) => import(pathToFileURL(join(dirname(process.env.RL_README), `static/js/views/${name}.js`)));
 
 async function matrixWordsTests() {
-  const {shortCount} = await view("history-matrix");
-  const {driverWords} = await view("history");
+  const {shortCount} = await view("history/matrix");
+  const {driverWords} = await view("history/view");
   await test("a cell's count is short", () => {
     for (const [count, text] of [
       [1, "1"],
@@ -53,8 +53,8 @@ async function matrixWordsTests() {
 }
 
 async function runsWordsTests() {
-  const {said} = await view("runs");
-  const {named} = await view("runs-selection");
+  const {said} = await view("runs/view");
+  const {named} = await view("runs/selection");
   const items = (...days) => days.map((day) => ({date: `2026-11-${day}T12:00:00Z`}));
   await test("the list says how many runs it has, and whether older ones follow", () => {
     const cases = [
@@ -82,7 +82,7 @@ async function runsWordsTests() {
 
 async function figureTests() {
   const {change, exact, quantity, range} = await import(
-    pathToFileURL(join(dirname(process.env.RL_README), "static/js/views/trend-words.js"))
+    pathToFileURL(join(dirname(process.env.RL_README), "static/js/views/trend/words.js"))
   );
   await test("in a trend no line parts a number from its unit; what has none has no space", () => {
     const [time, percent, ratio] = ["time_s", "percent_of_ceiling", "dram_per_ask"].map((metric) =>
@@ -117,7 +117,7 @@ async function figureTests() {
 
 async function verdictTests() {
   const {direction, quantity, verdict} = await import(
-    pathToFileURL(join(dirname(process.env.RL_README), "static/js/views/trend-words.js"))
+    pathToFileURL(join(dirname(process.env.RL_README), "static/js/views/trend/words.js"))
   );
   await test("a point outside of its band is better or worse by what its quantity is", () => {
     const point = (median, outside = true) => ({

@@ -39,7 +39,7 @@ async function tabTo(page, what, is) {
 }
 
 async function words() {
-  const module = await import(pathToFileURL(join(root, "static/js/views/jobs-words.js")));
+  const module = await import(pathToFileURL(join(root, "static/js/views/jobs/words.js")));
   await test("what the page says of counters is what the catalogue of errors says", () => {
     const table = new Map(
       [...readFileSync(RL_README, "utf8").matchAll(/^\| `(counters_\w+)` \|[^|]*\|[^|]*\|[^|]*\| (.*) \|$/gm)].map(

@@ -91,7 +91,7 @@ async function everyPoint(browser, daemon, id, state) {
 async function threeRuns(browser, daemon, ids) {
   await test("figures are rounded once, from the number itself", async () => {
     const {fixed, intensity, percent, ratio, si} = await import(
-      pathToFileURL(join(dirname(process.env.RL_README), "static/js/format.js"))
+      pathToFileURL(join(dirname(process.env.RL_README), "static/js/parts/format.js"))
     );
     const shown = [
       si(1.005e9, "B/s"),
