@@ -1,8 +1,10 @@
 // The frame: shows the view that the address names, its navigation, and what is wrong when it cannot be shown.
 import {ApiError, place} from "./parts/api.js";
+import {button} from "./parts/controls.js";
 import {byId, element} from "./parts/dom.js";
 import {errorSentence, sentence} from "./parts/format.js";
-import {button, moment, tokenForm} from "./parts/blocks.js";
+import {moment} from "./parts/inline.js";
+import {tokenForm} from "./parts/token.js";
 import {VIEWS} from "./views.js";
 
 const RELOAD = "Reload the page.";

@@ -4,11 +4,12 @@ import {dirname, join} from "node:path";
 import {pathToFileURL} from "node:url";
 import {plain, test} from "./suite.mjs";
 
+/** A module of the page. */
+const module = (path) => import(pathToFileURL(join(dirname(process.env.RL_README), "static/js", path)));
+
 /** What the page says of runs that were not measured here, of counts alone. */
 async function foreignWordsTests() {
-  const {foreignWords} = await import(
-    pathToFileURL(join(dirname(process.env.RL_README), "static/js/parts/filters.js"))
-  );
+  const {foreignWords} = await module("parts/filters.js");
   await test("runs that were not measured here are counted in words", () => {
     const cases = [
       [2, {}, null],
@@ -22,12 +23,9 @@ async function foreignWordsTests() {
   });
 }
 
-/** A module of the views. */
-const view = (name) => import(pathToFileURL(join(dirname(process.env.RL_README), `static/js/views/${name}.js`)));
-
 async function matrixWordsTests() {
-  const {shortCount} = await view("history/matrix");
-  const {driverWords} = await view("history/view");
+  const {shortCount} = await module("views/history/matrix.js");
+  const {driverWords} = await module("views/history/view.js");
   await test("a cell's count is short", () => {
     for (const [count, text] of [
       [1, "1"],
@@ -53,8 +51,8 @@ async function matrixWordsTests() {
 }
 
 async function runsWordsTests() {
-  const {said} = await view("runs/view");
-  const {named} = await view("runs/selection");
+  const {said} = await module("views/runs/view.js");
+  const {named} = await module("views/runs/selection.js");
   const items = (...days) => days.map((day) => ({date: `2026-11-${day}T12:00:00Z`}));
   await test("the list says how many runs it has, and whether older ones follow", () => {
     const cases = [
@@ -81,9 +79,8 @@ async function runsWordsTests() {
 }
 
 async function figureTests() {
-  const {change, exact, quantity, range} = await import(
-    pathToFileURL(join(dirname(process.env.RL_README), "static/js/views/trend/words.js"))
-  );
+  const {change, exact, range} = await module("parts/exact.js");
+  const {quantity} = await module("views/trend/words.js");
   await test("in a trend no line parts a number from its unit; what has none has no space", () => {
     const [time, percent, ratio] = ["time_s", "percent_of_ceiling", "dram_per_ask"].map((metric) =>
       quantity(metric, "kernel"),
@@ -116,9 +113,7 @@ async function figureTests() {
 }
 
 async function verdictTests() {
-  const {direction, quantity, verdict} = await import(
-    pathToFileURL(join(dirname(process.env.RL_README), "static/js/views/trend/words.js"))
-  );
+  const {direction, quantity, verdict} = await module("views/trend/words.js");
   await test("a point outside of its band is better or worse by what its quantity is", () => {
     const point = (median, outside = true) => ({
       median,

@@ -39,7 +39,9 @@ async function tabTo(page, what, is) {
 }
 
 async function words() {
-  const module = await import(pathToFileURL(join(root, "static/js/views/jobs/words.js")));
+  const module = (path) => import(pathToFileURL(join(root, "static/js", path)));
+  const {COUNTERS, countersTrouble} = await module("parts/job.js");
+  const {age, bodyOf, draftOf, emptyDraft, newKey} = await module("views/jobs/words.js");
   await test("what the page says of counters is what the catalogue of errors says", () => {
     const table = new Map(
       [...readFileSync(RL_README, "utf8").matchAll(/^\| `(counters_\w+)` \|[^|]*\|[^|]*\|[^|]*\| (.*) \|$/gm)].map(
@@ -48,17 +50,17 @@ async function words() {
     );
     assert.ok(table.size >= 8);
     assert.deepEqual(
-      Object.fromEntries(Object.entries(module.COUNTERS).map(([code, [, action]]) => [code, action])),
+      Object.fromEntries(Object.entries(COUNTERS).map(([code, [, action]]) => [code, action])),
       Object.fromEntries(table),
     );
-    assert.equal(module.countersTrouble("ok"), null);
-    assert.match(module.countersTrouble("counters_tomorrow").meaning, /counters_tomorrow/);
+    assert.equal(countersTrouble("ok"), null);
+    assert.match(countersTrouble("counters_tomorrow").meaning, /counters_tomorrow/);
   });
   await test("a form's body says what was chosen and no more; a job's draft gives its body again", () => {
     const kernels = ["a", "b", "c"];
-    const draft = module.emptyDraft();
+    const draft = emptyDraft();
     const plain = {suite: "verify", sizes: "course", cache: ["warm", "cold"], counters: true, on_interrupt: "fail"};
-    assert.deepEqual(module.bodyOf(draft, kernels), plain);
+    assert.deepEqual(bodyOf(draft, kernels), plain);
     Object.assign(draft, {
       device: "GPU-1",
       note: "x",
@@ -67,7 +69,7 @@ async function words() {
       without: new Set(["b"]),
       predictions: {a: "near", b: "above"},
     });
-    const body = module.bodyOf(draft, kernels);
+    const body = bodyOf(draft, kernels);
     assert.deepEqual(body, {
       ...plain,
       cache: ["warm"],
@@ -77,7 +79,7 @@ async function words() {
       note: "x",
       predictions: {a: "near"},
     }); // b is left out, and so is what was said of it
-    assert.deepEqual(module.bodyOf(module.draftOf(body, kernels), kernels), body);
+    assert.deepEqual(bodyOf(draftOf(body, kernels), kernels), body);
     const now = Date.parse("2026-01-02T00:00:00Z");
     assert.deepEqual(
       [
@@ -86,11 +88,11 @@ async function words() {
         "2026-01-01T23:58:30Z",
         "2026-01-01T21:00:00Z",
         "2025-12-30T00:00:00Z",
-      ].map((text) => module.age(text, now)),
+      ].map((text) => age(text, now)),
       ["now", "30\u00a0s ago", "1\u00a0min ago", "3\u00a0h ago", "3\u00a0d ago"],
     );
-    assert.notEqual(module.newKey(), module.newKey());
-    assert.match(module.newKey(), /^[\x20-\x7e]{1,128}$/);
+    assert.notEqual(newKey(), newKey());
+    assert.match(newKey(), /^[\x20-\x7e]{1,128}$/);
   });
 }
 

@@ -4,6 +4,18 @@
 import js from "@eslint/js";
 import {createNodeResolver, importX} from "eslint-plugin-import-x";
 import globals from "globals";
+import {readdirSync} from "node:fs";
+
+/** Modules of the page import those of their own room and of the ones below: views, chart, parts. */
+const rooms = [
+  {target: "static/js/parts", from: ["static/js/chart", "static/js/views"]},
+  {target: "static/js/chart", from: "static/js/views"},
+  ...readdirSync("static/js/views").map((view) => ({
+    target: `static/js/views/${view}`,
+    from: "static/js/views",
+    except: [view],
+  })),
+];
 
 const common = {
   "array-callback-return": "error",
@@ -61,7 +73,10 @@ export default [
   {
     files: ["static/js/**"],
     languageOptions: {globals: globals.browser},
-    rules: {"max-lines-per-function": ["error", {max: 60, skipBlankLines: true, skipComments: true}]},
+    rules: {
+      "import-x/no-restricted-paths": ["error", {zones: rooms}],
+      "max-lines-per-function": ["error", {max: 60, skipBlankLines: true, skipComments: true}],
+    },
   },
   // The tests' functions of page.evaluate run in the browser.
   {files: ["**/*.mjs"], languageOptions: {globals: {...globals.node, ...globals.browser}}},

@@ -103,3 +103,10 @@ export function suggested(name, values, value = "") {
   made.value = value;
   return element("span", {class: "suggested"}, made, list);
 }
+
+/** A button. onClick is told by the caller's own words what it does. */
+export function button(text, onClick, attributes = {}) {
+  const made = element("button", {type: "button", ...attributes}, text);
+  made.addEventListener("click", onClick);
+  return made;
+}

@@ -1,7 +1,8 @@
 // How the predictions of a job came out: the same words and table at the job and at its run.
+import {captionOf, scrolling} from "./blocks.js";
 import {element} from "./dom.js";
-import {fixed, NONE} from "./format.js";
-import {captionOf, chip, scrolling} from "./blocks.js";
+import {NONE, fixed} from "./format.js";
+import {chip} from "./inline.js";
 
 const HEADS = ["kernel", "cache", "said", "found", "DRAM/ask", "result"];
 

@@ -1,8 +1,10 @@
 // What the API refuses inside of a view, in place: so that choosers and what has been written stay.
 import {ApiError} from "./api.js";
+import {notice, problem} from "./blocks.js";
 import {element} from "./dom.js";
 import {sentence, withUnit} from "./format.js";
-import {notice, problem, tokenForm, unbroken} from "./blocks.js";
+import {unbroken} from "./inline.js";
+import {tokenForm} from "./token.js";
 
 const DAY = /(\d{4}-\d{2}-\d{2}|YYYY-MM-DD)/; // no line breaks within one
 

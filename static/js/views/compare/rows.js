@@ -1,13 +1,13 @@
 // The rows of a comparison: verdict, interval, numbers and reasons of each; chosen by verdict and state, in the order
 // that the reader wants.
-import {bdi, button, chip, unbroken} from "../../parts/blocks.js";
-import {chooser, field} from "../../parts/controls.js";
+import {button, chooser, field} from "../../parts/controls.js";
 import {element} from "../../parts/dom.js";
+import {changeOf, exact, unitFor} from "../../parts/exact.js";
 import {watch} from "../../parts/filters.js";
 import {NONE} from "../../parts/format.js";
-import {exact, unitFor} from "../trend/words.js";
+import {bdi, chip, unbroken} from "../../parts/inline.js";
 import {axis, interval, key, mark, scaleOf} from "./interval.js";
-import {BYTES, CAUSES, changeOf, tied, TIME} from "./words.js";
+import {BYTES, CAUSES, TIME, tied} from "./words.js";
 
 const ORDERS = [
   ["", "regressions first"],

@@ -1,8 +1,10 @@
 // The two sides: choosing them from what the API lists, and what became of them.
-import {bdi, passedOver, shortMark} from "../../parts/blocks.js";
+import {passedOver} from "../../parts/blocks.js";
 import {chooser, fault, field} from "../../parts/controls.js";
+import {deviceLabel} from "../../parts/devices.js";
 import {element} from "../../parts/dom.js";
-import {deviceLabel, SIZES, SOURCES, SUITES} from "../../parts/filters.js";
+import {SIZES, SOURCES, SUITES} from "../../parts/filters.js";
+import {bdi, shortMark} from "../../parts/inline.js";
 import {labelOf, labelSide, sideWords} from "./words.js";
 
 const RUNS = "runs";

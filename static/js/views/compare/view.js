@@ -1,13 +1,16 @@
 // Comparison, #view=compare&base=…&head=…&device=…: whether head differs from base, regressions first, each verdict
 // with its reason.
 import * as api from "../../parts/api.js";
-import {bdi, notice} from "../../parts/blocks.js";
+import {notice} from "../../parts/blocks.js";
+import {knownDevices, noneHasRuns} from "../../parts/devices.js";
 import {element} from "../../parts/dom.js";
-import {anyRun, knownDevices, noneHasRuns, nothingYet, read, region} from "../../parts/filters.js";
+import {changeOf} from "../../parts/exact.js";
+import {anyRun, nothingYet, read, region} from "../../parts/filters.js";
 import {percent, sentence as asSentence} from "../../parts/format.js";
+import {bdi} from "../../parts/inline.js";
 import {comparedRows} from "./rows.js";
 import {sides, sidesForm, versionsOf} from "./sides.js";
-import {changeOf, command, fieldName, OUTCOMES, sideWords, tied} from "./words.js";
+import {OUTCOMES, command, fieldName, sideWords, tied} from "./words.js";
 
 export const css = "/css/history.css";
 

@@ -1,5 +1,4 @@
 // Verdicts, causes and fields of a comparison in words.
-import {withUnit} from "../../parts/format.js";
 
 export const TIME = {
   slower: {word: "slower", kind: "bad", shape: "up"},
@@ -57,13 +56,6 @@ const FIELDS = {
 };
 /** The name of a field that differs; one that this page does not know is shown as the API has it. */
 export const fieldName = (field) => FIELDS[field] ?? field.replaceAll("_", " ");
-
-/** "+1.04 %" of a ratio, four digits as the API's sentences have them at most. */
-export function changeOf(ratio) {
-  const value = 100 * (ratio - 1);
-  const digits = Math.abs(value).toFixed(2);
-  return withUnit(`${Number(digits) === 0 ? "" : value > 0 ? "+" : "−"}${digits}`, "%");
-}
 
 /**
  * The label that a side names, null where it names none, and the rest of the side: {text, rest}. A comma of a label

@@ -1,7 +1,6 @@
 // The explorer's form: what is placed, under which roof, and what was achieved. It keeps its elements, so that typing
 // and focus stay; it holds no result.
-import {button} from "../../parts/blocks.js";
-import {fault, field, radios} from "../../parts/controls.js";
+import {button, fault, field, radios} from "../../parts/controls.js";
 import {element} from "../../parts/dom.js";
 import {day, si} from "../../parts/format.js";
 import {EXAMPLES} from "./math.js";

@@ -2,16 +2,19 @@
 // done.
 import {ceiling} from "../../chart/model.js";
 import {get, run as getRun} from "../../parts/api.js";
-import {bdi, button, captionOf, figure, longMark, notice, replaceIn, scrolling} from "../../parts/blocks.js";
+import {captionOf, figure, notice, scrolling} from "../../parts/blocks.js";
+import {button} from "../../parts/controls.js";
 import {element} from "../../parts/dom.js";
-import {flag, intensity, NONE, ratio, sentence as asSentence, si} from "../../parts/format.js";
+import {replaceIn} from "../../parts/focus.js";
+import {NONE, flag, intensity, ratio, sentence as asSentence, si} from "../../parts/format.js";
+import {bdi, longMark} from "../../parts/inline.js";
 import {reasonsInWords} from "../../parts/outcome.js";
 import {refused} from "../../parts/refused.js";
 import {explorerChart} from "./chart.js";
 import {controls} from "./controls.js";
-import {achieve, EXAMPLES, place, reuse} from "./math.js";
+import {EXAMPLES, achieve, place, reuse} from "./math.js";
 import {canPin, decode, encode, encodeSubject, roofOf, secondsOf, work} from "./state.js";
-import {advice, distance, impossible, KNOBS, meaning, percent, sentence} from "./words.js";
+import {KNOBS, advice, distance, impossible, meaning, percent, sentence} from "./words.js";
 
 export const css = "/css/explorer.css";
 

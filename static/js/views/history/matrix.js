@@ -1,7 +1,10 @@
 // The matrix device × driver × CUDA × day as a table of links: one stop of the Tab key, arrow keys inside.
-import {bdi, scrolling} from "../../parts/blocks.js";
+import {scrolling} from "../../parts/blocks.js";
+import {MONTHS, dayNumber, dayText, nextDay} from "../../parts/days.js";
+import {UNKNOWN, shortId} from "../../parts/devices.js";
 import {element} from "../../parts/dom.js";
-import {dayNumber, dayText, HISTORY_SOURCE, MONTHS, nextDay, shortId, UNKNOWN} from "../../parts/filters.js";
+import {HISTORY_SOURCE} from "../../parts/filters.js";
+import {bdi} from "../../parts/inline.js";
 import {toNewest} from "./scroll.js";
 
 const GAP_DAYS = 4; // so many empty days and more in a row become one narrow column

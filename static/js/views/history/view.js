@@ -1,25 +1,14 @@
 // History, #view=history&device=…&since=…: which device was verified when, under which driver and CUDA version.
 import * as api from "../../parts/api.js";
-import {button, empty, passedOver, unbroken} from "../../parts/blocks.js";
+import {empty, passedOver} from "../../parts/blocks.js";
 import {chosenLine} from "../../parts/chosen.js";
-import {chooser, dayInput, field} from "../../parts/controls.js";
+import {button, chooser, dayInput, field} from "../../parts/controls.js";
+import {dayNumber, dayText, today} from "../../parts/days.js";
+import {deviceLabel, knownDevices} from "../../parts/devices.js";
 import {element} from "../../parts/dom.js";
-import {
-  anyRun,
-  dayNumber,
-  dayText,
-  deviceLabel,
-  foreign,
-  foreignWords,
-  knownDevices,
-  nothingYet,
-  read,
-  region,
-  SOURCES,
-  today,
-  watch,
-} from "../../parts/filters.js";
+import {SOURCES, anyRun, foreign, foreignWords, nothingYet, read, region, watch} from "../../parts/filters.js";
 import {NBSP} from "../../parts/format.js";
+import {unbroken} from "../../parts/inline.js";
 import {refusedField, unmark} from "../../parts/refused.js";
 import {changes, key, matrix} from "./matrix.js";
 

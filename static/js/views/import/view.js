@@ -1,9 +1,11 @@
 // Imports: the files of another measurement and what they do not say themselves become a run.
 import {upload} from "../../parts/api.js";
-import {bdi, button, definitions, notice, replaceIn, runLink} from "../../parts/blocks.js";
-import {chooser, fault, field, radios} from "../../parts/controls.js";
+import {definitions, notice} from "../../parts/blocks.js";
+import {button, chooser, fault, field, radios} from "../../parts/controls.js";
 import {element} from "../../parts/dom.js";
+import {replaceIn} from "../../parts/focus.js";
 import {errorSentence, percent, si, withUnit} from "../../parts/format.js";
+import {bdi, runLink} from "../../parts/inline.js";
 import {reasonsInWords} from "../../parts/outcome.js";
 import {unsent} from "../../parts/refused.js";
 

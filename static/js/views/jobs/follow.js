@@ -1,13 +1,17 @@
 // One job, followed to its end: where it is, what became of it, and what to do then.
 import {ceiling} from "../../chart/model.js";
 import {get, getText, job as getJob, run as getRun, seconds, send} from "../../parts/api.js";
-import {bdi, button, chip, definitions, moment, notice, replaceIn, runLink} from "../../parts/blocks.js";
+import {definitions, notice} from "../../parts/blocks.js";
+import {button} from "../../parts/controls.js";
 import {element} from "../../parts/dom.js";
+import {replaceIn} from "../../parts/focus.js";
 import {errorSentence, ratio, sentence, si} from "../../parts/format.js";
+import {bdi, chip, moment, runLink} from "../../parts/inline.js";
+import {countersTrouble, progressWords, who} from "../../parts/job.js";
 import {reasonsInWords} from "../../parts/outcome.js";
 import {predictionScores, whyWrongTexts} from "../../parts/predictions.js";
 import {refused} from "../../parts/refused.js";
-import {CHIPS, countersTrouble, isOpen, progressWords, stateWord, what, who} from "./words.js";
+import {CHIPS, isOpen, stateWord, what} from "./words.js";
 
 /** The bar and the words beside it; the same elements all the time, so that a screen reader hears only what is new. */
 function progressBar(titles) {

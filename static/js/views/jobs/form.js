@@ -1,12 +1,14 @@
 // The form that starts a verification. One filled form is one job: its key goes with every sending of it, so that a
 // double click or a retry starts no second one.
 import {send} from "../../parts/api.js";
-import {button, notice, replaceIn} from "../../parts/blocks.js";
-import {checkbox, errorPlace, field, radios, say} from "../../parts/controls.js";
+import {notice} from "../../parts/blocks.js";
+import {button, checkbox, errorPlace, field, radios, say} from "../../parts/controls.js";
 import {element} from "../../parts/dom.js";
+import {replaceIn} from "../../parts/focus.js";
 import {errorSentence, momentText, sentence, si, withUnit} from "../../parts/format.js";
+import {countersTrouble} from "../../parts/job.js";
 import {unsent} from "../../parts/refused.js";
-import {age, bodyOf, countersTrouble, emptyDraft, fieldOf, newKey, PREDICTIONS} from "./words.js";
+import {PREDICTIONS, age, bodyOf, emptyDraft, fieldOf, newKey} from "./words.js";
 
 const NOTE_BYTES = 4096;
 

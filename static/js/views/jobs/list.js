@@ -1,11 +1,15 @@
 // The list of jobs, kept up to date while it is looked at. Rows stay the same elements, so that focus stays too.
 import {address, get} from "../../parts/api.js";
-import {bdi, chip, empty, pager, runLink, scrolling, upToHeading} from "../../parts/blocks.js";
+import {empty, scrolling} from "../../parts/blocks.js";
 import {chooser, field} from "../../parts/controls.js";
+import {dayNumber, dayText} from "../../parts/days.js";
 import {element} from "../../parts/dom.js";
-import {dayNumber, dayText} from "../../parts/filters.js";
-import {momentText, NONE} from "../../parts/format.js";
-import {age, CHIPS, isOpen, STATES, stateWord, what, who} from "./words.js";
+import {upToHeading} from "../../parts/focus.js";
+import {NONE, momentText} from "../../parts/format.js";
+import {bdi, chip, runLink} from "../../parts/inline.js";
+import {who} from "../../parts/job.js";
+import {pager} from "../../parts/pager.js";
+import {CHIPS, STATES, age, isOpen, stateWord, what} from "./words.js";
 
 const PAGE = 20;
 const ANSWER_MOST = 200; // rows of one answer of the API

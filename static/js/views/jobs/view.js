@@ -1,14 +1,15 @@
 // Jobs: a form that starts a verification, one job followed to its end, and the list of all.
 import {ApiError, get, readiness} from "../../parts/api.js";
-import {notice, replaceIn} from "../../parts/blocks.js";
+import {notice} from "../../parts/blocks.js";
 import {element} from "../../parts/dom.js";
 import {region} from "../../parts/filters.js";
+import {replaceIn} from "../../parts/focus.js";
 import {sentence} from "../../parts/format.js";
 import {refused} from "../../parts/refused.js";
 import {follow} from "./follow.js";
 import {fill, jobForm} from "./form.js";
 import {jobList, stateFilter} from "./list.js";
-import {draftOf, STATES} from "./words.js";
+import {STATES, draftOf} from "./words.js";
 
 export const css = "/css/jobs.css";
 

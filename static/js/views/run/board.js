@@ -1,15 +1,16 @@
 // Chart, figures beside it, lists and table of a run, kept together: one choice, one selection, one order.
-import {levelOf, LEVELS, roofs, statesOf} from "../../chart/model.js";
+import {LEVELS, levelOf, roofs, statesOf} from "../../chart/model.js";
 import {roofline} from "../../chart/roofline.js";
-import {notice, problem, replaceIn} from "../../parts/blocks.js";
+import {notice, problem} from "../../parts/blocks.js";
 import {element} from "../../parts/dom.js";
+import {replaceIn} from "../../parts/focus.js";
 import {day, sourceMark} from "../../parts/format.js";
 import {refused} from "../../parts/refused.js";
-import {columnsInWords, nextOrder, notes, table} from "./table.js";
 import {detail, key} from "./detail.js";
 import {summary} from "./head.js";
 import {kernelLists} from "./lists.js";
 import {statistics} from "./report.js";
+import {columnsInWords, nextOrder, notes, table} from "./table.js";
 
 const NARROWEST = 300;
 

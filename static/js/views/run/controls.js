@@ -2,9 +2,9 @@
 // data.
 import {LEVELS} from "../../chart/model.js";
 import * as api from "../../parts/api.js";
-import {button, download} from "../../parts/blocks.js";
-import {field, radios} from "../../parts/controls.js";
+import {button, field, radios} from "../../parts/controls.js";
 import {element} from "../../parts/dom.js";
+import {download} from "../../parts/download.js";
 import {day} from "../../parts/format.js";
 import {refused} from "../../parts/refused.js";
 import {png, standalone, svgText} from "./export.js";

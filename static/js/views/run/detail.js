@@ -1,8 +1,9 @@
 // The kernel that is pointed at, in figures and words, and the chart's key.
 import {ceilingState, levelOf} from "../../chart/model.js";
-import {bdi, definitions} from "../../parts/blocks.js";
+import {definitions} from "../../parts/blocks.js";
 import {element, svgElement} from "../../parts/dom.js";
-import {ceilingName, flag, intensity, nextStep, NONE, percent, ratio, sentence, si} from "../../parts/format.js";
+import {NONE, ceilingName, flag, intensity, nextStep, percent, ratio, sentence, si} from "../../parts/format.js";
+import {bdi} from "../../parts/inline.js";
 
 /** A value, or its reason; a dash where the advice below gives the same reason. */
 const known = (of, member, text) => {

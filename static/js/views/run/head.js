@@ -1,10 +1,11 @@
 // The head of a run: device, mark, environment in a line, what is to be minded, and the ceilings as figures.
 import {ceiling, ceilingState, levelOf, roofs} from "../../chart/model.js";
-import {bdi, figure, longMark, moment, notice} from "../../parts/blocks.js";
+import {figure, notice} from "../../parts/blocks.js";
 import {element} from "../../parts/dom.js";
 import {day, intensity, percent, sentence, si} from "../../parts/format.js";
+import {bdi, longMark, moment} from "../../parts/inline.js";
+import {countersTrouble} from "../../parts/job.js";
 import {reasonsInWords} from "../../parts/outcome.js";
-import {countersTrouble} from "../jobs/words.js";
 
 /** Power of an import's log: average, energy, and the grain of both. */
 function power(run) {

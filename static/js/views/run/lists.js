@@ -1,5 +1,5 @@
 // The kernels beside the chart: which are on it, which are not and why, and which the reader has put away.
-import {button} from "../../parts/blocks.js";
+import {button} from "../../parts/controls.js";
 import {element} from "../../parts/dom.js";
 import {percent} from "../../parts/format.js";
 

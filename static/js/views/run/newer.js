@@ -1,8 +1,9 @@
 // A run never changes, but it may stop to be the newest: the reader is told, and what is on the page stays as it is.
 import * as api from "../../parts/api.js";
-import {bdi, button} from "../../parts/blocks.js";
+import {button} from "../../parts/controls.js";
 import {element} from "../../parts/dom.js";
 import {day} from "../../parts/format.js";
+import {bdi} from "../../parts/inline.js";
 
 const POLL_MS = 20000;
 

@@ -1,9 +1,10 @@
 // A run's note: what people said about it, and the changes that it accepts. The only thing about a run that can change.
-import {kernelTitle, STATES} from "../../chart/model.js";
+import {STATES, kernelTitle} from "../../chart/model.js";
 import * as api from "../../parts/api.js";
-import {bdi, button, moment, notice} from "../../parts/blocks.js";
-import {checkbox, field} from "../../parts/controls.js";
+import {notice} from "../../parts/blocks.js";
+import {button, checkbox, field} from "../../parts/controls.js";
 import {element} from "../../parts/dom.js";
+import {bdi, moment} from "../../parts/inline.js";
 import {refused} from "../../parts/refused.js";
 import {section} from "./report.js";
 

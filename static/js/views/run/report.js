@@ -2,9 +2,11 @@
 // transcript.
 import {kernelTitle} from "../../chart/model.js";
 import * as api from "../../parts/api.js";
-import {button, captionOf, definitions, download, scrolling} from "../../parts/blocks.js";
+import {captionOf, definitions, scrolling} from "../../parts/blocks.js";
+import {button} from "../../parts/controls.js";
 import {element} from "../../parts/dom.js";
-import {ceilingName, clockReason, fixed, flag, NONE, percent, sentence, si, withUnit} from "../../parts/format.js";
+import {download} from "../../parts/download.js";
+import {NONE, ceilingName, clockReason, fixed, flag, percent, sentence, si, withUnit} from "../../parts/format.js";
 import {predictionScores} from "../../parts/predictions.js";
 import {refused} from "../../parts/refused.js";
 

@@ -1,9 +1,10 @@
 // The table of one state: the columns of the table as text, and time, percent of the roof, bound and flags; sorted as
 // the reader asks.
 import {isWrong} from "../../chart/model.js";
-import {captionOf, chip} from "../../parts/blocks.js";
+import {captionOf} from "../../parts/blocks.js";
 import {element} from "../../parts/dom.js";
-import {fixed, flag, NONE, sentence, shortFlag, si} from "../../parts/format.js";
+import {NONE, fixed, flag, sentence, shortFlag, si} from "../../parts/format.js";
+import {chip} from "../../parts/inline.js";
 
 const MEGA = 1e6;
 

@@ -2,7 +2,7 @@
 import * as api from "../../parts/api.js";
 import {element} from "../../parts/dom.js";
 import {errorSentence, sentence} from "../../parts/format.js";
-import {progressWords} from "../jobs/words.js";
+import {progressWords} from "../../parts/job.js";
 
 const POLL_MS = 1500;
 

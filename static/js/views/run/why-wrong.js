@@ -1,12 +1,13 @@
 // Why the most wrong predictions of a run were wrong: its sender's own words, kept with the score.
 import {kernelTitle} from "../../chart/model.js";
 import * as api from "../../parts/api.js";
-import {bdi, button, moment, notice} from "../../parts/blocks.js";
-import {field} from "../../parts/controls.js";
+import {notice} from "../../parts/blocks.js";
+import {button, field} from "../../parts/controls.js";
 import {element} from "../../parts/dom.js";
+import {bdi, moment} from "../../parts/inline.js";
+import {who} from "../../parts/job.js";
 import {whyWrongTexts} from "../../parts/predictions.js";
 import {refused} from "../../parts/refused.js";
-import {who} from "../jobs/words.js";
 
 const MOST_CHARACTERS = 1024;
 const path = (run) => `/api/v1/runs/${encodeURIComponent(run.id)}/predictions`;

@@ -1,10 +1,11 @@
 // Whether a run is withdrawn: said at its head with the reason, changed by who may, and each time that it was is kept.
 import * as api from "../../parts/api.js";
-import {bdi, button, moment, notice} from "../../parts/blocks.js";
-import {field} from "../../parts/controls.js";
+import {notice} from "../../parts/blocks.js";
+import {button, field} from "../../parts/controls.js";
 import {element} from "../../parts/dom.js";
+import {bdi, moment} from "../../parts/inline.js";
+import {who} from "../../parts/job.js";
 import {refused} from "../../parts/refused.js";
-import {who} from "../jobs/words.js";
 import {section} from "./report.js";
 
 const REASON_CHARACTERS = 512;

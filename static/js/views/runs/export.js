@@ -1,7 +1,9 @@
 // All runs that fit the filters as a file. The page asks for it itself: a plain link would go without the token.
 import * as api from "../../parts/api.js";
-import {button, download, replaceIn} from "../../parts/blocks.js";
+import {button} from "../../parts/controls.js";
 import {element} from "../../parts/dom.js";
+import {download} from "../../parts/download.js";
+import {replaceIn} from "../../parts/focus.js";
 import {si} from "../../parts/format.js";
 import {refused} from "../../parts/refused.js";
 

@@ -1,6 +1,6 @@
 // Runs that are marked as base or head of a comparison. They stand in the address, so that they stay over pages and
 // filters.
-import {button} from "../../parts/blocks.js";
+import {button} from "../../parts/controls.js";
 import {element} from "../../parts/dom.js";
 import {NBSP} from "../../parts/format.js";
 

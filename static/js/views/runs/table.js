@@ -1,8 +1,9 @@
 // The list of runs as a table, and on a narrow screen as cards of the same rows.
-import {bdi, chip, runLink, scrolling} from "../../parts/blocks.js";
+import {scrolling} from "../../parts/blocks.js";
+import {shortId} from "../../parts/devices.js";
 import {element} from "../../parts/dom.js";
-import {shortId} from "../../parts/filters.js";
-import {ceilingName, local, NONE, ratio, si, utc} from "../../parts/format.js";
+import {NONE, ceilingName, local, ratio, si, utc} from "../../parts/format.js";
+import {bdi, chip, runLink} from "../../parts/inline.js";
 
 const OUTCOMES = {ok: ["ok", null], refused: ["refused", "bad"], partial: ["partial", "warn"]};
 

@@ -1,23 +1,13 @@
 // Runs, #view=runs&device=…: every run by every filter of the API, in pages; from here to one run, to two of them on
 // one chart, or to a comparison.
 import * as api from "../../parts/api.js";
-import {button, empty, notice} from "../../parts/blocks.js";
+import {empty, notice} from "../../parts/blocks.js";
 import {chosenLine} from "../../parts/chosen.js";
-import {chooser, dayInput, field, suggested} from "../../parts/controls.js";
+import {button, chooser, dayInput, field, suggested} from "../../parts/controls.js";
+import {deviceLabel, distinct, knownDevices} from "../../parts/devices.js";
 import {element} from "../../parts/dom.js";
-import {
-  deviceLabel,
-  distinct,
-  HISTORY_SOURCE,
-  knownDevices,
-  nothingYet,
-  read,
-  region,
-  SIZES,
-  SUITES,
-  watch,
-} from "../../parts/filters.js";
-import {errorSentence, NBSP} from "../../parts/format.js";
+import {HISTORY_SOURCE, SIZES, SUITES, nothingYet, read, region, watch} from "../../parts/filters.js";
+import {NBSP, errorSentence} from "../../parts/format.js";
 import {refusedField, unmark} from "../../parts/refused.js";
 import {exports} from "./export.js";
 import {Selection} from "./selection.js";

@@ -1,11 +1,14 @@
 // Accepting a change: a run's note says that a row is meant to be as it is from this run on, and its trend's baseline
 // begins anew there.
 import * as api from "../../parts/api.js";
-import {bdi, button, notice, replaceIn, unbroken} from "../../parts/blocks.js";
-import {chooser, field} from "../../parts/controls.js";
+import {notice} from "../../parts/blocks.js";
+import {button, chooser, field} from "../../parts/controls.js";
+import {nextDay} from "../../parts/days.js";
+import {UNKNOWN} from "../../parts/devices.js";
 import {element} from "../../parts/dom.js";
-import {nextDay, UNKNOWN} from "../../parts/filters.js";
+import {replaceIn} from "../../parts/focus.js";
 import {day as dayText, momentText} from "../../parts/format.js";
+import {bdi, unbroken} from "../../parts/inline.js";
 import {refused} from "../../parts/refused.js";
 import {versionOf} from "./words.js";
 

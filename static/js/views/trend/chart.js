@@ -1,9 +1,10 @@
 // A trend drawn by Observable Plot: band, points by shape, changes of driver. Points are told by pointer, tap and arrow
 // keys.
 import {areaY, axisX, axisY, dot, gridY, line, link, plot, ruleX} from "../../chart/vendor.js";
+import {DAY_MS, MONTHS, dayNumber} from "../../parts/days.js";
 import {svgElement} from "../../parts/dom.js";
-import {DAY_MS, dayNumber, MONTHS} from "../../parts/filters.js";
-import {direction, exact, kindOf, unitFor, verdict, versionOf} from "./words.js";
+import {exact, unitFor} from "../../parts/exact.js";
+import {direction, kindOf, verdict, versionOf} from "./words.js";
 
 const MARGIN = {top: 44, right: 14, bottom: 54, left: 66};
 const EDGE = 12; // pixels between the edge and the first day, so that a mark there is whole

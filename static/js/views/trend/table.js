@@ -1,9 +1,11 @@
 // The chart's content as a table, newest day first.
-import {bdi, captionOf, scrolling} from "../../parts/blocks.js";
+import {captionOf, scrolling} from "../../parts/blocks.js";
 import {element} from "../../parts/dom.js";
+import {change, exact, range} from "../../parts/exact.js";
 import {NONE} from "../../parts/format.js";
-import {shapeOf, SHAPES} from "./chart.js";
-import {change, direction, exact, isOfSeries, kindOf, range, verdict} from "./words.js";
+import {bdi} from "../../parts/inline.js";
+import {SHAPES, shapeOf} from "./chart.js";
+import {direction, isOfSeries, kindOf, verdict} from "./words.js";
 
 const FOLDED = 30; // rows that stand there without a box of their own to scroll
 

@@ -2,44 +2,32 @@
 // noise band.
 import {STATES} from "../../chart/model.js";
 import * as api from "../../parts/api.js";
-import {bdi, button, definitions, empty, focusOn, notice, passedOver, unbroken} from "../../parts/blocks.js";
-import {checkbox, chooser, dayInput, field, suggested} from "../../parts/controls.js";
+import {definitions, empty, notice, passedOver} from "../../parts/blocks.js";
+import {button, checkbox, chooser, dayInput, field, suggested} from "../../parts/controls.js";
+import {deviceLabel, distinct, knownDevices, noneHasRuns} from "../../parts/devices.js";
 import {element, svgElement} from "../../parts/dom.js";
+import {change, exact, range} from "../../parts/exact.js";
 import {
-  anyRun,
-  deviceLabel,
-  distinct,
-  foreign,
-  foreignWords,
   HISTORY_SOURCE,
-  knownDevices,
-  noneHasRuns,
-  nothingYet,
-  read,
-  region,
   SIZES,
   SOURCES,
   SUITES,
+  anyRun,
+  foreign,
+  foreignWords,
+  nothingYet,
+  read,
+  region,
   watch,
 } from "../../parts/filters.js";
+import {focusOn} from "../../parts/focus.js";
 import {NBSP} from "../../parts/format.js";
-import {acceptedList, acceptForm} from "./accept.js";
+import {bdi, unbroken} from "../../parts/inline.js";
+import {acceptForm, acceptedList} from "./accept.js";
 import {SHAPES, trendChart} from "./chart.js";
 import {trendKey, trendTable} from "./table.js";
 import {deviceRows, settleMetric, settleUnit, shortened} from "./units.js";
-import {
-  change,
-  direction,
-  exact,
-  isOfSeries,
-  kindOf,
-  METRICS,
-  metricsOf,
-  quantity,
-  range,
-  verdict,
-  workKey,
-} from "./words.js";
+import {METRICS, direction, isOfSeries, kindOf, metricsOf, quantity, verdict, workKey} from "./words.js";
 
 export const css = "/css/history.css";
 
