@@ -68,88 +68,86 @@ function flatName(group, text, places, taken, attributes) {
  */
 const firstThatFits = (texts, put) => texts.reduce((boxes, text) => boxes ?? put(text), null);
 
+/** Where the name of a series' compute roof may stand: the first run's above the roof first, another one's below. */
+function computeRoofPlaces({index, roof, lines}, {px, py, size, margin}) {
+  const [right, y] = [size.width - margin.right, py(roof.fma)];
+  const left = Math.max(margin.left + 4, px(lines.compute[0][0]) + 4);
+  const above = [
+    {x: right, y: y - 8, anchor: "end"},
+    {x: left, y: y - 8, anchor: "start"},
+  ];
+  const below = [
+    {x: right, y: y + 17, anchor: "end"},
+    {x: left, y: y + 17, anchor: "start"},
+  ];
+  return index === 0 ? [...above, ...below] : [...below, ...above];
+}
+
+/** Where a ridge's name may stand: beside it, over the axis. */
+function ridgePlaces(roof, text, {px, size, margin}) {
+  return [8, 24, 40].flatMap((up) => {
+    const y = size.height - margin.bottom - up;
+    const end = {x: px(roof.ridge) - 6, y, anchor: "end"};
+    return px(roof.ridge) + textWidth(text) + 10 > size.width - margin.right
+      ? [end]
+      : [{x: px(roof.ridge) + 6, y, anchor: "start"}, end];
+  });
+}
+
+/** The texts that a series' memory roof may have, from the longest to the shortest. before: its run, or "". */
+function memoryRoofTexts({roof, ceilings}, level, before, narrow) {
+  const value = si(roof.copy, "B/s");
+  return [
+    ...(narrow ? [] : [`${before}${level.roofName} ${value}, ${ceilings}`]),
+    `${before}${value}`,
+    ...(before === "" ? [] : [before.slice(0, -2)]),
+  ];
+}
+
 /**
  * series: of the scene, each with its lines and the state of its ceilings; dots, joins: boxes of the points and of the
  * lines between them. Names of roofs and ridges are drawn; returns the boxes that they and the roofs themselves cover.
  */
-export function roofNames(svg, series, level, {dots, joins}, {px, py, size, margin}) {
+export function roofNames(svg, series, level, {dots, joins}, frame) {
+  const {px, py, size, margin} = frame;
   const group = svg.appendChild(svgElement("g", {class: "roof-labels", "aria-hidden": "true"}));
   const pixels = (points) => points.map(([x, y]) => [px(x), py(y)]);
   const narrow = size.width < 500;
-  const roofBoxes = series.flatMap(({lines}) =>
-    [lines.memory, lines.compute]
-      .filter((points) => points.length > 0)
-      .flatMap((points) => {
-        const [a, b] = pixels(points);
-        return boxesAlong(...a, ...b, 6);
-      }),
-  );
+  const roofBoxes = series
+    .flatMap(({lines}) => [lines.memory, lines.compute])
+    .filter((points) => points.length > 0)
+    .flatMap((points) => {
+      const [a, b] = pixels(points);
+      return boxesAlong(...a, ...b, 6);
+    });
   const ridgeBoxes = series.flatMap(({roof}) =>
     roof.ridge === null ? [] : boxesAlong(px(roof.ridge), py(roof.fma), px(roof.ridge), size.height - margin.bottom, 4),
   );
   const taken = [...dots];
-  for (const {run, index, roof, lines, ceilings} of series) {
+  for (const one of series) {
+    const {run, index, roof, lines} = one;
     const attributes = {class: index === 0 ? null : "second"};
     const before = series.length > 1 ? `run ${run.id}: ` : "";
+    const others = index > 0 ? roofBoxes : [];
     const keep = (boxes) => taken.push(...(boxes ?? []));
     if (lines.compute.length > 0) {
-      const [right, y] = [size.width - margin.right, py(roof.fma)];
-      const left = Math.max(margin.left + 4, px(lines.compute[0][0]) + 4);
-      const above = [
-        {x: right, y: y - 8, anchor: "end"},
-        {x: left, y: y - 8, anchor: "start"},
-      ];
-      const below = [
-        {x: right, y: y + 17, anchor: "end"},
-        {x: left, y: y + 17, anchor: "start"},
-      ];
       const value = si(roof.fma, "FLOP/s");
-      keep(
-        firstThatFits([`${before}FMA ${value}`, `${before}${value}`], (text) =>
-          flatName(
-            group,
-            text,
-            index === 0 ? [...above, ...below] : [...below, ...above],
-            [...taken, ...(index > 0 ? roofBoxes : [])],
-            attributes,
-          ),
-        ),
-      );
+      const places = computeRoofPlaces(one, frame);
+      const put = (text) => flatName(group, text, places, [...taken, ...others], attributes);
+      keep(firstThatFits([`${before}FMA ${value}`, `${before}${value}`], put));
     }
     if (lines.memory.length > 0) {
-      const value = si(roof.copy, "B/s");
-      const texts = [
-        ...(narrow ? [] : [`${before}${level.roofName} ${value}, ${ceilings}`]),
-        `${before}${value}`,
-        ...(before === "" ? [] : [before.slice(0, -2)]),
-      ];
-      const among = (others) =>
-        firstThatFits(texts, (text) =>
-          slopeName(
-            group,
-            pixels(lines.memory),
-            text,
-            [...taken, ...(index > 0 ? roofBoxes : []), ...others],
-            attributes,
-          ),
-        );
+      const texts = memoryRoofTexts(one, level, before, narrow);
+      const line = pixels(lines.memory);
+      const among = (more) =>
+        firstThatFits(texts, (text) => slopeName(group, line, text, [...taken, ...others, ...more], attributes));
       keep(among(joins) ?? among([]));
     }
     if (roof.ridge !== null) {
-      const places = (text) =>
-        [8, 24, 40].flatMap((up) => {
-          const y = size.height - margin.bottom - up;
-          const end = {x: px(roof.ridge) - 6, y, anchor: "end"};
-          return px(roof.ridge) + textWidth(text) + 10 > size.width - margin.right
-            ? [end]
-            : [{x: px(roof.ridge) + 6, y, anchor: "start"}, end];
-        });
       const short = `ridge ${ratio(roof.ridge)}`;
-      keep(
-        firstThatFits(narrow ? [short] : [`${before}${short}`, short], (text) =>
-          flatName(group, text, places(text), [...taken, ...ridgeBoxes], attributes),
-        ),
-      );
+      const put = (text) =>
+        flatName(group, text, ridgePlaces(roof, text, frame), [...taken, ...ridgeBoxes], attributes);
+      keep(firstThatFits(narrow ? [short] : [`${before}${short}`, short], put));
     }
   }
   return [...taken.slice(dots.length), ...roofBoxes];

@@ -183,6 +183,36 @@ const headOf = (scale, what) =>
     element("span", {}, "base → head"),
   );
 
+const fits = (row, {verdict, rowstate}) =>
+  (verdict === "" || row.time_verdict === verdict) && (rowstate === "" || row.state === rowstate);
+
+/** The form that chooses rows; only verdicts that there are can be chosen. said: where it is told how many fit. */
+function choiceForm(answer, choice, said) {
+  const verdicts = Object.entries(answer.time_verdicts)
+    .filter(([name, count]) => TIME[name] && count > 0)
+    .map(([name, count]) => [name, `${TIME[name].word} (${count})`]);
+  const states = [...new Set(answer.rows.map((row) => row.state))].map((state) => [state, state]);
+  return element(
+    "form",
+    {class: "fields row-choice", "aria-label": "Which rows"},
+    field("Verdict", chooser("verdict", [["", "all"], ...verdicts], choice.verdict)),
+    field("Cache", chooser("rowstate", [["", "all"], ...states], choice.rowstate)),
+    field("Order", chooser("order", ORDERS, choice.order)),
+    said,
+  );
+}
+
+const ceilingSection = (ceilings, context) =>
+  element(
+    "section",
+    {},
+    element("h2", {}, "Ceilings"),
+    element("p", {class: "hint"}, "Of a ceiling it is the rate that is compared: a mark left of the middle is slower."),
+    keyOf(context.change),
+    headOf(context.scale, "change of the rate"),
+    element("ol", {class: "compare-list"}, ...ceilings.map((ceiling) => ceilingOf(ceiling, context))),
+  );
+
 /**
  * Rows and ceilings with their choosers. choice: {verdict, rowstate, order} as the address has it; chosen(changes)
  * keeps it there.
@@ -194,67 +224,25 @@ export function comparedRows(answer, titles, choice, chosen, trend) {
   const said = element("p", {class: "hint", role: "status"});
   const of = `${answer.rows.length} ${answer.rows.length === 1 ? "row" : "rows"}`;
   const draw = () => {
-    const rows = ordered(answer.rows, choice.order).filter(
-      (row) =>
-        (choice.verdict === "" || row.time_verdict === choice.verdict) &&
-        (choice.rowstate === "" || row.state === choice.rowstate),
-    );
+    const rows = ordered(answer.rows, choice.order).filter((row) => fits(row, choice));
     list.replaceChildren(...rows.map((row) => rowOf(row, context)));
     said.textContent = rows.length === answer.rows.length ? `All ${of}.` : `${rows.length} of ${of}.`;
   };
-  const states = [...new Set(answer.rows.map((row) => row.state))];
-  const form = element(
-    "form",
-    {class: "fields row-choice", "aria-label": "Which rows"},
-    field(
-      "Verdict",
-      chooser(
-        "verdict",
-        [
-          ["", "all"],
-          ...Object.entries(answer.time_verdicts)
-            .filter(([name, count]) => TIME[name] && count > 0)
-            .map(([name, count]) => [name, `${TIME[name].word} (${count})`]),
-        ],
-        choice.verdict,
-      ),
-    ),
-    field("Cache", chooser("rowstate", [["", "all"], ...states.map((state) => [state, state])], choice.rowstate)),
-    field("Order", chooser("order", ORDERS, choice.order)),
-    said,
-  );
-  watch(form, (name, chosenValue) => {
-    choice[name] = chosenValue;
-    chosen({[name]: chosenValue});
+  const form = choiceForm(answer, choice, said);
+  watch(form, (name, value) => {
+    choice[name] = value;
+    chosen({[name]: value});
     draw();
   });
   draw();
-  const ceilings =
-    answer.ceilings.length === 0
-      ? null
-      : element(
-          "section",
-          {},
-          element("h2", {}, "Ceilings"),
-          element(
-            "p",
-            {class: "hint"},
-            "Of a ceiling it is the rate that is compared: a mark left of the middle is slower.",
-          ),
-          keyOf(context.change),
-          headOf(scale, "change of the rate"),
-          element("ol", {class: "compare-list"}, ...answer.ceilings.map((ceiling) => ceilingOf(ceiling, context))),
-        );
-  return [
-    element(
-      "section",
-      {},
-      element("h2", {}, "Rows"),
-      form,
-      keyOf(context.change),
-      headOf(scale, "change of the time"),
-      list,
-    ),
-    ceilings,
-  ].filter(Boolean);
+  const rows = element(
+    "section",
+    {},
+    element("h2", {}, "Rows"),
+    form,
+    keyOf(context.change),
+    headOf(scale, "change of the time"),
+    list,
+  );
+  return answer.ceilings.length === 0 ? [rows] : [rows, ceilingSection(answer.ceilings, context)];
 }

@@ -182,6 +182,14 @@ async function load(shell, asked, choice, titles, signal) {
   return {nodes, shown: () => shell.title(`${sideWords(answer.base.label)} against ${sideWords(answer.head.label)}`)};
 }
 
+/** Paper shows what stands folded on the screen. */
+function unfoldForPaper(place, signal) {
+  const unfold = () => {
+    for (const details of place.querySelectorAll("details")) details.open = true;
+  };
+  window.addEventListener("beforeprint", unfold, {signal});
+}
+
 export async function show(root, params, shell) {
   const [devices, {items: units}] = await Promise.all([knownDevices(shell.signal), api.get("/api/v1/kernels", shell)]);
   const titles = new Map(units.map((unit) => [unit.id, unit.title]));
@@ -232,13 +240,7 @@ export async function show(root, params, shell) {
     fault = made.fault;
     formPlace.replaceChildren(made.form);
   };
-  window.addEventListener(
-    "beforeprint",
-    () => {
-      for (const details of place.querySelectorAll("details")) details.open = true;
-    },
-    {signal: shell.signal},
-  );
+  unfoldForPaper(place, shell.signal);
   fill();
   await refresh();
   root.replaceChildren(...head, formPlace, place);

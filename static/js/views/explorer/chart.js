@@ -37,40 +37,39 @@ function along(from, to, {bandwidth, peak}) {
   return [low, ...(low < at && at < high ? [at] : []), high].map((x) => [x, Math.min(peak, x * bandwidth)]);
 }
 
-function marks(points, roof, domain, size) {
-  const lines = roofLines({copy: roof.bandwidth, fma: roof.peak, ridge: roof.peak / roof.bandwidth}, domain);
+/** The grid and both axes. */
+function axes(domain, size) {
   const x = decadeTicks(domain.x, Math.floor((size.width - MARGIN.left - MARGIN.right) / 44));
   const y = decadeTicks(domain.y, Math.floor(size.height / 40));
-  const moved = points.filter((p) => p.before);
-  const held = points.filter((p) => p.rate > 0);
-  const on = (regime) => points.filter((p) => p.regime === regime);
+  const words = {fontSize: FONT, color: "var(--muted)"};
   return [
     gridX({ticks: x, stroke: "var(--grid)", strokeOpacity: 1}),
     gridY({ticks: y, stroke: "var(--grid)", strokeOpacity: 1}),
-    axisX({
-      ticks: x,
-      tickFormat: tick,
-      label: "arithmetic intensity, FLOP per byte →",
-      labelAnchor: "right",
-      fontSize: FONT,
-      color: "var(--muted)",
-    }),
-    axisY({ticks: y, tickFormat: tick, label: "↑ FLOP/s", fontSize: FONT, color: "var(--muted)"}),
-    ruleX([roof.peak / roof.bandwidth], {
-      y1: domain.y[0],
-      y2: roof.peak,
-      stroke: "var(--roof)",
-      strokeDasharray: "3 4",
-    }),
+    axisX({ticks: x, tickFormat: tick, label: "arithmetic intensity, FLOP per byte →", labelAnchor: "right", ...words}),
+    axisY({ticks: y, tickFormat: tick, label: "↑ FLOP/s", ...words}),
+  ];
+}
+
+/** Points on the roof. */
+const filled = (points, symbol, fill) =>
+  dot(points, {x: "intensity", y: "attainable", r: 5.5, symbol, fill, stroke: "var(--page)", strokeWidth: 1});
+
+/** Rings and diamonds around what else is told of a point. */
+const hollow = (points, options) => dot(points, {x: "intensity", r: 8, fill: "none", strokeWidth: 2, ...options});
+
+function marks(points, roof, domain, size) {
+  const ridge = roof.peak / roof.bandwidth;
+  const lines = roofLines({copy: roof.bandwidth, fma: roof.peak, ridge}, domain);
+  const moved = points.filter((p) => p.before);
+  const held = points.filter((p) => p.rate > 0);
+  const on = (regime) => points.filter((p) => p.regime === regime);
+  const reused = {stroke: "var(--triangle)", strokeWidth: 5, strokeOpacity: 0.75};
+  return [
+    ...axes(domain, size),
+    ruleX([ridge], {y1: domain.y[0], y2: roof.peak, stroke: "var(--roof)", strokeDasharray: "3 4"}),
     line(lines.memory, {stroke: "var(--roof)", strokeWidth: 2.5}),
     line(lines.compute, {stroke: "var(--roof)", strokeWidth: 2.5}),
-    ...moved.map((p) =>
-      line(along(p.before.intensity, p.intensity, roof), {
-        stroke: "var(--triangle)",
-        strokeWidth: 5,
-        strokeOpacity: 0.75,
-      }),
-    ),
+    ...moved.map((p) => line(along(p.before.intensity, p.intensity, roof), reused)),
     link(held, {
       x1: "intensity",
       y1: "rate",
@@ -80,38 +79,14 @@ function marks(points, roof, domain, size) {
       strokeWidth: 1.5,
       strokeDasharray: "2 3",
     }),
-    dot(on("memory"), {
-      x: "intensity",
-      y: "attainable",
-      r: 5.5,
-      symbol: "circle",
-      fill: "var(--circle)",
-      stroke: "var(--page)",
-      strokeWidth: 1,
-    }),
-    dot(on("compute"), {
-      x: "intensity",
-      y: "attainable",
-      r: 5.5,
-      symbol: "square",
-      fill: "var(--square)",
-      stroke: "var(--page)",
-      strokeWidth: 1,
-    }),
+    filled(on("memory"), "circle", "var(--circle)"),
+    filled(on("compute"), "square", "var(--square)"),
     // over the points, on which they may lie, and hollow, so that those still show
-    dot(
+    hollow(
       moved.map((p) => p.before),
-      {x: "intensity", y: "attainable", r: 8, fill: "none", stroke: "var(--triangle)", strokeWidth: 2},
+      {y: "attainable", stroke: "var(--triangle)"},
     ),
-    dot(held, {
-      x: "intensity",
-      y: "rate",
-      r: 8,
-      symbol: "diamond",
-      fill: "none",
-      stroke: "var(--text)",
-      strokeWidth: 2,
-    }),
+    hollow(held, {y: "rate", symbol: "diamond", stroke: "var(--text)"}),
   ];
 }
 

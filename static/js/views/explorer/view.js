@@ -2,19 +2,15 @@
 // done.
 import {ceiling} from "../../chart/model.js";
 import {get, run as getRun} from "../../parts/api.js";
-import {captionOf, figure, notice, scrolling} from "../../parts/blocks.js";
+import {notice} from "../../parts/blocks.js";
 import {button} from "../../parts/controls.js";
 import {element} from "../../parts/dom.js";
 import {replaceIn} from "../../parts/focus.js";
-import {NONE, flag, intensity, ratio, sentence as asSentence, si} from "../../parts/format.js";
-import {bdi, longMark} from "../../parts/inline.js";
-import {reasonsInWords} from "../../parts/outcome.js";
 import {refused} from "../../parts/refused.js";
-import {explorerChart} from "./chart.js";
 import {controls} from "./controls.js";
-import {EXAMPLES, achieve, place, reuse} from "./math.js";
-import {canPin, decode, encode, encodeSubject, roofOf, secondsOf, work} from "./state.js";
-import {KNOBS, advice, distance, impossible, meaning, percent, sentence} from "./words.js";
+import {EXAMPLES} from "./math.js";
+import {results} from "./results.js";
+import {canPin, decode, encodeSubject} from "./state.js";
 
 export const css = "/css/explorer.css";
 
@@ -27,221 +23,6 @@ async function recent(wanted, signal) {
   const run = await getRun(wanted, {signal});
   const value = (name) => ceiling(run, name, "warm")?.value ?? null;
   return [{...run, dram_copy_byte_per_s: value("dram_copy"), fp32_fma_flop_per_s: value("fp32_fma")}, ...items];
-}
-
-/** Everything that follows from the state: the roof, and each placed kernel with its number. */
-function workOut(state, catalogue, run) {
-  const roof = roofOf(state, run);
-  const made = work(state.subject, catalogue, run, state.cache);
-  const errors = {...roof.errors, ...made.errors};
-  if (roof.errors || made.errors) return {errors, roof, made, points: [], held: null};
-  const used = reuse(made, state.times);
-  const placed = place(used, roof);
-  const seconds = secondsOf(state.achieved, made.flop);
-  if (seconds?.error) errors.achieved = seconds.error;
-  const held = seconds?.seconds ? achieve(used, roof, seconds.seconds) : null;
-  const title = state.times === 1 ? made.title : `${made.title}, each byte used ${state.times} times`;
-  const current = {
-    number: "1",
-    title,
-    pin: null,
-    ...used,
-    ...placed,
-    rate: held?.rate ?? null,
-    before: state.times === 1 || placed.intensity === null ? null : place(made, roof),
-  };
-  const pins = state.pins.map((pin, i) => {
-    const of = work(pin.subject, catalogue, run, state.cache);
-    const name = pin.times === 1 ? of.title : `${of.title}, each byte used ${pin.times} times`;
-    if (of.errors) return {number: String(i + 2), title: name, pin, why: Object.values(of.errors).find(Boolean)};
-    return {
-      number: String(i + 2),
-      title: name,
-      pin,
-      ...reuse(of, pin.times),
-      ...place(reuse(of, pin.times), roof),
-      rate: null,
-      before: null,
-    };
-  });
-  return {errors, roof, made, used, placed, held, title, points: [current, ...pins]};
-}
-
-function figures({placed, held, used}) {
-  const made = [
-    figure("intensity", intensity(placed.intensity), `${si(used.flop, "FLOP")} over ${si(used.bytes, "B")}`),
-    figure(
-      "attainable",
-      placed.attainable === null ? NONE : si(placed.attainable, "FLOP/s"),
-      placed.attainable === null
-        ? `${si(used.bytes, "B")} a launch, at the memory roof at best`
-        : `${percent(placed.percentOfPeak)} of peak`,
-    ),
-    figure(
-      "regime",
-      placed.regime === "memory" ? "memory-bound" : "compute-bound",
-      `${distance(placed)}${placed.reuse === null ? "" : `, ${intensity(placed.ridge)}`}`,
-    ),
-  ];
-  if (held) {
-    made.push(
-      figure(
-        "achieved",
-        percent(held.percentOfRoof),
-        `of its roof: ${placed.intensity === null ? si(held.byteRate, "B/s") : si(held.rate, "FLOP/s")}`,
-      ),
-    );
-  }
-  return made;
-}
-
-/** How flop and bytes of what is placed are counted. */
-function formulas(state, catalogue, made) {
-  const line = (...words) => element("p", {class: "formula"}, ...words);
-  const code = (text) => element("code", {}, text);
-  const {subject} = state;
-  if (subject.kind === "own" || made.errors) return [];
-  if (subject.kind === "example") {
-    const example = EXAMPLES.find((e) => e.id === subject.id);
-    return [
-      line(example.code.includes("=") ? code(example.code) : asSentence(example.code)),
-      line(
-        "flop = ",
-        code(example.flopFormula),
-        ` = ${si(made.flop, "FLOP")}; bytes = `,
-        code(example.bytesFormula),
-        ` = ${si(made.bytes, "B")}: ${example.why}.`,
-      ),
-    ];
-  }
-  const unit = catalogue.find((item) => item.id === subject.id);
-  const counted = subject.bytes === "counted";
-  return [
-    line(unit.description),
-    line(
-      "flop = ",
-      code(unit.flop_formula),
-      ` = ${si(made.flop, "FLOP")}; bytes`,
-      ...(counted ? [" counted by hardware"] : [" asked = ", code(unit.ask_formula)]),
-      ` = ${si(made.bytes, "B")}.`,
-    ),
-  ];
-}
-
-function knobs() {
-  const row = ([what, counter, words]) =>
-    element("div", {class: "knob"}, element("dt", {}, what, element("code", {}, counter)), element("dd", {}, words));
-  return element("dl", {class: "knobs"}, ...KNOBS.map(row));
-}
-
-/** What the chosen run measured of the kernel of the suite that is placed, and a way to take its time. */
-function measured(state, run, take) {
-  const row =
-    state.typed || state.subject.kind !== "kernel"
-      ? null
-      : run?.kernels.find((item) => item.kernel === state.subject.id);
-  const of = row?.[state.cache];
-  if (!of) return null;
-  const time = of.time_s.median;
-  const says = of.advice ?? (of.why?.advice ? `No advice: ${of.why.advice}.` : "");
-  const matters = [time === null ? "its time is not known" : `${si(time, "s")} a launch`];
-  if (of.dram_per_ask !== null) matters.push(`DRAM/ask ${of.dram_per_ask.toFixed(4)}`);
-  if (of.percent_of_roof !== null) matters.push(`${percent(of.percent_of_roof)} of its own roof`);
-  const unpaid =
-    of.flags.includes("writeback_unpaid") && of.percent_of_roof !== null ? ` It ${flag("writeback_unpaid")}.` : "";
-  return notice(
-    "info",
-    element(
-      "p",
-      {},
-      element("strong", {}, `Run ${run.id} measured it, ${run.sizes} sizes, ${state.cache}: `),
-      `${matters.join(", ")}. ${says}${unpaid}`,
-    ),
-    time === null
-      ? null
-      : element(
-          "p",
-          {class: "buttons"},
-          button("Place it as counted, with that time", () => take(time)),
-        ),
-  );
-}
-
-function tableOf(points, {show, remove}) {
-  const cell = (text, words = false) => element("td", {class: words ? "words" : null}, text);
-  const row = (p, i) => {
-    const name = element(
-      "th",
-      {scope: "row", class: "rowhead"},
-      bdi(p.title),
-      ...(i === 0 ? [" ", element("span", {class: "chip on-screen"}, "in the form")] : []),
-    );
-    const acts =
-      i === 0
-        ? element("td", {class: "words"})
-        : element(
-            "td",
-            {class: "words acts"},
-            button("Edit", () => show(i - 1), {class: "quiet", "aria-label": `Edit ${p.title}`}),
-            button("Remove", () => remove(i - 1), {class: "quiet", "aria-label": `Remove ${p.title}`}),
-          );
-    if (p.why) {
-      return element(
-        "tr",
-        {},
-        element("td", {class: "number"}, p.number),
-        name,
-        element("td", {class: "words", colspan: "5"}, p.why),
-        acts,
-      );
-    }
-    return element(
-      "tr",
-      {},
-      element("td", {class: "number"}, p.number),
-      name,
-      cell(ratio(p.intensity)),
-      cell(si(p.attainable, "FLOP/s")),
-      cell(percent(p.percentOfPeak)),
-      cell(p.regime === "memory" ? "memory" : "compute", true),
-      cell(distance(p), true),
-      acts,
-    );
-  };
-  const head = ["#", "kernel", "FLOP/B", "attainable", "of peak", "bound", "from the ridge"];
-  return element(
-    "table",
-    {},
-    captionOf("The kernels on the chart, under the same roof"),
-    element(
-      "thead",
-      {},
-      element(
-        "tr",
-        {},
-        ...head.map((text, i) =>
-          element(
-            "th",
-            {scope: "col", class: i === 0 ? "number" : i === 1 ? "words rowhead" : i > 4 ? "words" : null},
-            text,
-          ),
-        ),
-        element("td", {}),
-      ),
-    ),
-    element("tbody", {}, ...points.map(row)),
-  );
-}
-
-/** How many of the pinned stand left of the ridge: what the seed of every optimisation is. */
-function pattern(points) {
-  const placed = points.filter((p) => p.intensity > 0);
-  if (placed.length < 2) return "Pin several to see how many of them stand left of the ridge.";
-  const left = placed.filter((p) => p.regime === "memory").length;
-  return (
-    `${left} of ${placed.length} stand left of the ridge: for them the bytes decide, however good the ` +
-    "arithmetic is."
-  );
 }
 
 function lesson() {
@@ -276,86 +57,6 @@ function lesson() {
         "line: it is a ceiling, not a forecast.",
     ),
   );
-}
-
-/**
- * The state's figures on the page: what is drawn after each change. Elements of parts are kept, their content is
- * replaced.
- */
-function results(parts, {state, catalogue, shell}, acts) {
-  let last = null;
-  const drawChart = () => {
-    const points = last.points.filter((p) => p.intensity > 0);
-    if (points.length === 0) {
-      parts.chart.replaceChildren();
-      return;
-    }
-    const key = element(
-      "figcaption",
-      {class: "key"},
-      "Each kernel stands on the roof: no faster is possible there.",
-      state.times > 1 ? " The thick line is the way that reuse moves it, from the ring." : null,
-      last.points[0].rate > 0 ? " The diamond is what was achieved." : null,
-    );
-    parts.chart.replaceChildren(
-      explorerChart(points, last.roof, Math.max(290, Math.floor(parts.chart.clientWidth)), last.words),
-      key,
-    );
-  };
-  const drawWords = (run) => {
-    const too = impossible(last.used.bytes, last.made.least, state.times);
-    const told = advice(last.placed, last.held);
-    last.words = sentence(last.title, last.used, last.placed, last.roof);
-    parts.figures.replaceChildren(...figures(last));
-    parts.said.replaceChildren(bdi(last.words), ` ${meaning(last.placed)}`);
-    parts.advice.replaceChildren(
-      ...[
-        too ? notice(null, element("p", {}, too)) : null,
-        measured(state, run, acts.take),
-        element("h2", {}, told.title),
-        element("p", {}, told.text),
-        told.knobs ? knobs() : null,
-      ].filter(Boolean),
-    );
-    parts.table.replaceChildren(scrolling("Kernels on the chart", tableOf(last.points, acts)));
-    parts.pattern.textContent = pattern(last.points);
-  };
-  return {
-    /** {flop, bytes} of what the form has, or {errors}. */
-    made: () => last?.made ?? {},
-    roof: () => last.roof,
-    chart: () => {
-      if (last.points.length > 0) drawChart();
-    },
-    /** Errors by field of the form. */
-    draw(run) {
-      shell.setParametersSoon(() => encode(state));
-      last = workOut(state, catalogue, run);
-      const none = last.points.length === 0;
-      parts.mark.replaceChildren(
-        ...(run
-          ? [
-              longMark(run),
-              run.outcome === "ok"
-                ? null
-                : notice(null, element("p", {}, `Run ${run.id} is ${run.outcome}: ${reasonsInWords(run)}.`)),
-            ]
-          : []
-        ).filter(Boolean),
-      );
-      parts.formulas.replaceChildren(...formulas(state, catalogue, last.made));
-      parts.results.classList.toggle("is-old", none);
-      if (none) {
-        parts.said.textContent = `Nothing can be placed. ${Object.values(last.errors).filter(Boolean).join(" ")}`;
-        parts.table.replaceChildren();
-        parts.pattern.textContent = "";
-      } else {
-        drawWords(run);
-        drawChart();
-      }
-      return last.errors;
-    },
-  };
 }
 
 /** Buttons over the list of pins. draw() shows the state again. */
@@ -477,6 +178,16 @@ function start(params, catalogue, runs) {
   return {state, unknown};
 }
 
+/**
+ * What changes in the state where the kernel is placed as a run counted it, with its time in seconds: with more digits
+ * than are shown, so that what follows from it is right to the digits shown.
+ */
+export const counted = (state, time) => ({
+  subject: {...state.subject, bytes: "counted"},
+  times: 1,
+  achieved: {kind: "time", text: `${Number((time * 1e6).toPrecision(7))} µs`},
+});
+
 export async function show(root, params, shell) {
   const {signal} = shell;
   const [{items: units}, runs] = await Promise.all([
@@ -501,11 +212,7 @@ export async function show(root, params, shell) {
   };
   const acts = {
     take(time) {
-      Object.assign(state, {
-        subject: {...state.subject, bytes: "counted"},
-        times: 1,
-        achieved: {kind: "time", text: `${Number((time * 1e6).toPrecision(7))} µs`},
-      }); // with more digits than are shown, so that what follows from it is right to the digits shown
+      Object.assign(state, counted(state, time));
       anew();
     },
     show(index) {
@@ -516,9 +223,8 @@ export async function show(root, params, shell) {
     remove(index) {
       state.pins.splice(index, 1);
       draw();
-      (
-        parts.table.querySelectorAll(".acts button:last-child")[Math.min(index, state.pins.length - 1)] ?? pins.pin
-      ).focus();
+      const others = parts.table.querySelectorAll(".acts button:last-child");
+      (others[Math.min(index, state.pins.length - 1)] ?? pins.pin).focus();
     },
   };
   const shown = results(parts, {state, catalogue, shell}, acts);
@@ -533,12 +239,8 @@ export async function show(root, params, shell) {
       run = chosen;
       draw();
     } catch (error) {
-      if (!signal.aborted && roofNow() === wanted) {
-        replaceIn(
-          parts.problem,
-          refused(error, () => changed({run: other})),
-        );
-      }
+      const again = () => changed({run: other});
+      if (!signal.aborted && roofNow() === wanted) replaceIn(parts.problem, refused(error, again));
     }
   };
   const form = controls(state, catalogue, runs, {changed, work: () => shown.made(), roof: () => shown.roof()});

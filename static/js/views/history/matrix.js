@@ -355,6 +355,18 @@ export function matrix(shell, answer, state) {
   };
 }
 
+/** The link to the comparison of a change of driver. */
+const comparison = (shell, {device, from, to}, source) =>
+  element(
+    "a",
+    {
+      class: "on-screen",
+      href: shell.link("compare", {base: `driver:${from.at(-1)}`, head: `driver:${to}`, device, source}),
+      "aria-label": `Compare ${from.at(-1)} with ${to}`,
+    },
+    "Compare",
+  );
+
 /** The days on which a driver changed, newest first, each with the comparison that asks whether it mattered. */
 export function changes(shell, answer, state) {
   const names = new Map(answer.rows.map((row) => [row.device.id, row.device.name]));
@@ -372,42 +384,31 @@ export function changes(shell, answer, state) {
       .filter((cell) => cell.day === day && cell.foreign !== null);
   const marks = (device, day, driver) =>
     cellOf(device, day, driver).map((cell) => element("span", {class: "mark"}, `runs of that day: ${cell.foreign}`));
-  const items = all.slice(0, CHANGES_MAX).map(({device, day, from, to}) =>
-    element(
-      "li",
-      {},
-      element("span", {class: "when"}, `${day} UTC`),
+  const items = all
+    .slice(0, CHANGES_MAX)
+    .map(({device, day, from, to}) =>
       element(
-        "span",
-        {class: "what"},
-        bdi(names.get(device)),
-        " ",
-        element("span", {class: "device-id"}, bdi(shortId(device))),
+        "li",
+        {},
+        element("span", {class: "when"}, `${day} UTC`),
+        element(
+          "span",
+          {class: "what"},
+          bdi(names.get(device)),
+          " ",
+          element("span", {class: "device-id"}, bdi(shortId(device))),
+        ),
+        element(
+          "span",
+          {class: "versions"},
+          bdi(from.join(", ")),
+          " → ",
+          bdi(to),
+          ...marks(device, day, to).flatMap((mark) => [" ", mark]),
+        ),
+        comparison(shell, {device, from, to}, state.source),
       ),
-      element(
-        "span",
-        {class: "versions"},
-        bdi(from.join(", ")),
-        " → ",
-        bdi(to),
-        ...marks(device, day, to).flatMap((mark) => [" ", mark]),
-      ),
-      element(
-        "a",
-        {
-          class: "on-screen",
-          href: shell.link("compare", {
-            base: `driver:${from.at(-1)}`,
-            head: `driver:${to}`,
-            device,
-            source: state.source,
-          }),
-          "aria-label": `Compare ${from.at(-1)} with ${to}`,
-        },
-        "Compare",
-      ),
-    ),
-  );
+    );
   const rest = all.length - items.length;
   return element(
     "section",

@@ -121,16 +121,31 @@ function beforePaper(signal, print) {
   window.matchMedia("print").addEventListener("change", print, {signal});
 }
 
+const heading = () => [
+  element("h1", {}, "History"),
+  element(
+    "p",
+    {class: "lead"},
+    "Which days have a verification, for each device, driver and CUDA version. ",
+    element("span", {class: "on-screen"}, "A cell opens its runs."),
+  ),
+];
+
+function historyForm(state, devices, spans) {
+  const named = devices.map((device) => [device.id, deviceLabel(device, devices)]);
+  return element(
+    "form",
+    {class: "toolbar many", "aria-label": "What to show"},
+    field("Device", chooser("device", [["", "all devices"], ...named], state.device), {broad: true}),
+    field("Source", chooser("source", SOURCES, state.source), {broad: true}),
+    field("Since day (UTC)", dayInput("since", state.since)),
+    field("Before day (UTC)", dayInput("until", state.until)),
+    spans,
+  );
+}
+
 export async function show(root, params, shell) {
-  const head = [
-    element("h1", {}, "History"),
-    element(
-      "p",
-      {class: "lead"},
-      "Which days have a verification, for each device, driver and CUDA version. ",
-      element("span", {class: "on-screen"}, "A cell opens its runs."),
-    ),
-  ];
+  const head = heading();
   root.replaceChildren(...head, element("p", {class: "loading"}, "Loading the history …"));
   const devices = await knownDevices(shell.signal);
   const state = read(params, NAMES);
@@ -166,23 +181,7 @@ export async function show(root, params, shell) {
     form.elements.since.value = sinceOf(days);
     change({since: form.elements.since.value, until: ""});
   });
-  const form = element(
-    "form",
-    {class: "toolbar many", "aria-label": "What to show"},
-    field(
-      "Device",
-      chooser(
-        "device",
-        [["", "all devices"], ...devices.map((device) => [device.id, deviceLabel(device, devices)])],
-        state.device,
-      ),
-      {broad: true},
-    ),
-    field("Source", chooser("source", SOURCES, state.source), {broad: true}),
-    field("Since day (UTC)", dayInput("since", state.since)),
-    field("Before day (UTC)", dayInput("until", state.until)),
-    spans.element,
-  );
+  const form = historyForm(state, devices, spans.element);
   function change(changed) {
     Object.assign(state, changed);
     shell.setParameters(changed);

@@ -305,17 +305,9 @@ export function follow(id, {names, titles, shell, anew, changed}) {
     }
   };
   const cancel = cancelButtons(stop);
-  const box = element(
-    "section",
-    {class: "job", "aria-label": `Job ${id}`},
-    element("div", {class: "job-head"}, title, state),
-    bar.box,
-    cancel,
-    trouble,
-    unread.box,
-    end.box,
-    about,
-    disclosure("Transcript", `${path}/transcript`, "Nothing was logged so far.", shell.signal),
-  );
+  const log = disclosure("Transcript", `${path}/transcript`, "Nothing was logged so far.", shell.signal);
+  const top = element("div", {class: "job-head"}, title, state);
+  const all = [top, bar.box, cancel, trouble, unread.box, end.box, about, log];
+  const box = element("section", {class: "job", "aria-label": `Job ${id}`}, ...all);
   return {id, box, title, tick, isOpen: () => job === null || isOpen(job)};
 }

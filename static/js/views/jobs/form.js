@@ -244,126 +244,139 @@ async function post(kernels, signal) {
   return {job: answer.body, replayed: answer.headers.get("Idempotent-Replayed") === "true"};
 }
 
+function cacheField() {
+  const box = (name) =>
+    checkbox(name, draft[name], (on) => {
+      draft[name] = on;
+    });
+  const choices = element(
+    "fieldset",
+    {class: "choices", "aria-describedby": "job-cache-error"},
+    element("legend", {}, "Cache states"),
+    box("warm"),
+    box("cold"),
+  );
+  return element("div", {class: "field"}, choices, errorOf("cache"));
+}
+
+/** changed(): other sizes have been chosen. */
+function sizesField(changed) {
+  const choose = (value) => {
+    draft.sizes = value;
+    changed();
+  };
+  const choices = [
+    ["course", "course"],
+    ["scaled", "scaled"],
+  ];
+  return element(
+    "div",
+    {class: "field"},
+    radios("Sizes", "job-sizes", choices, draft.sizes, choose, {"aria-describedby": "job-sizes-error"}),
+    element("p", {class: "hint"}, "Scaled: streams of at least eight times the L2."),
+    errorOf("sizes"),
+  );
+}
+
+function howField() {
+  const box = (words, name) =>
+    checkbox(words, draft[name], (on) => {
+      draft[name] = on;
+    });
+  return element(
+    "div",
+    {class: "field"},
+    element(
+      "div",
+      {class: "choices", role: "group", "aria-label": "How"},
+      box("count bytes by hardware", "counters"),
+      box("start again once if the daemon or node dies", "retry"),
+    ),
+    errorOf("counters"),
+    errorOf("on_interrupt"),
+  );
+}
+
+/** A button that says by aria-disabled that it does nothing now: what is disabled loses the focus. */
+function submitButton() {
+  const node = element("button", {class: "primary", type: "submit"}, "Start verification");
+  const now = {busy: false, held: false};
+  return {
+    node,
+    isFree: () => !now.busy && !now.held,
+    /** changes: {busy: a sending is under way} or {held: the daemon asked to wait}. */
+    set(changes) {
+      Object.assign(now, changes);
+      if (now.busy || now.held) node.setAttribute("aria-disabled", "true");
+      else node.removeAttribute("aria-disabled");
+    },
+  };
+}
+
+/** What is said once a form has been sent. another(): the next sending is a job of its own. */
+function sentNotice(job, replayed, another) {
+  const words = replayed
+    ? `This form is job ${job.id} already, so no second one was started.`
+    : `Sent as job ${job.id}.`;
+  return notice(
+    replayed ? null : "good",
+    element("p", {}, words),
+    element("p", {class: "buttons"}, button("Another with the same values", another)),
+  );
+}
+
 /**
  * kernels, devices: of the API's lists; ready: of /readyz or null; shell; started(job, replayed): a job is there.
  * Returns the form in its section.
  */
 export function jobForm({kernels, devices, ready, shell, started}) {
   const said = element("div", {class: "said", role: "status"});
-  const submit = element("button", {class: "primary", type: "submit"}, "Start verification");
+  const submit = submitButton();
   const list = kernelsField(kernels);
-  const cache = element(
-    "fieldset",
-    {class: "choices", "aria-describedby": "job-cache-error"},
-    element("legend", {}, "Cache states"),
-    checkbox("warm", draft.warm, (on) => {
-      draft.warm = on;
-    }),
-    checkbox("cold", draft.cold, (on) => {
-      draft.cold = on;
-    }),
-  );
   const form = element(
     "form",
     {class: "job-form", "aria-labelledby": "job-form-title", novalidate: true},
     deviceField(devices, ready),
-    element(
-      "div",
-      {class: "field"},
-      radios(
-        "Sizes",
-        "job-sizes",
-        [
-          ["course", "course"],
-          ["scaled", "scaled"],
-        ],
-        draft.sizes,
-        (value) => {
-          draft.sizes = value;
-          list.size();
-        },
-        {"aria-describedby": "job-sizes-error"},
-      ),
-      element("p", {class: "hint"}, "Scaled: streams of at least eight times the L2."),
-      errorOf("sizes"),
-    ),
-    element("div", {class: "field"}, cache, errorOf("cache")),
+    sizesField(() => list.size()),
+    cacheField(),
     list.box,
-    element(
-      "div",
-      {class: "field"},
-      element(
-        "div",
-        {class: "choices", role: "group", "aria-label": "How"},
-        checkbox("count bytes by hardware", draft.counters, (on) => {
-          draft.counters = on;
-        }),
-        checkbox("start again once if the daemon or node dies", draft.retry, (on) => {
-          draft.retry = on;
-        }),
-      ),
-      errorOf("counters"),
-      errorOf("on_interrupt"),
-    ),
+    howField(),
     labelField(),
     noteField(),
-    element("p", {class: "buttons"}, submit),
+    element("p", {class: "buttons"}, submit.node),
   );
-  let busy = false;
-  let held = false;
-  const sync = () => {
-    if (busy || held) submit.setAttribute("aria-disabled", "true");
-    else submit.removeAttribute("aria-disabled");
-  };
   const another = () => {
     sent = null;
     said.replaceChildren(element("p", {class: "hint"}, "The next sending of this form is a job of its own."));
-    submit.focus();
+    submit.node.focus();
+  };
+  const failed = (error) => {
+    replaceIn(said, unsent(error, go, "Sending it again is safe: it stays one job."));
+    if (Number.isInteger(error.retryAfter)) {
+      submit.set({held: true});
+      holdBack(submit.node, error.retryAfter, shell.signal, () => submit.set({held: false}));
+    }
+    (mark(form, error) ?? said.querySelector("input"))?.focus();
   };
   const go = async () => {
-    if (busy || held) return;
-    busy = true;
+    if (!submit.isFree()) return;
     mark(form, null);
-    sync();
+    submit.set({busy: true});
     try {
       const {job, replayed} = await post(kernels, shell.signal);
-      const words = replayed
-        ? `This form is job ${job.id} already, so no second one was started.`
-        : `Sent as job ${job.id}.`;
-      said.replaceChildren(
-        notice(
-          replayed ? null : "good",
-          element("p", {}, words),
-          element("p", {class: "buttons"}, button("Another with the same values", another)),
-        ),
-      );
+      said.replaceChildren(sentNotice(job, replayed, another));
       started(job, replayed);
     } catch (error) {
-      if (shell.signal.aborted) return;
-      replaceIn(said, unsent(error, go, "Sending it again is safe: it stays one job."));
-      if (Number.isInteger(error.retryAfter)) {
-        held = true;
-        holdBack(submit, error.retryAfter, shell.signal, () => {
-          held = false;
-          sync();
-        });
-      }
-      (mark(form, error) ?? said.querySelector("input"))?.focus();
+      if (!shell.signal.aborted) failed(error);
     } finally {
-      busy = false;
-      sync();
+      submit.set({busy: false});
     }
   };
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     go();
   });
+  const title = element("h2", {id: "job-form-title", tabindex: "-1"}, "Start a verification");
   // what was said stands outside, since a token's form may be in it
-  return element(
-    "section",
-    {class: "job-start"},
-    element("h2", {id: "job-form-title", tabindex: "-1"}, "Start a verification"),
-    form,
-    said,
-  );
+  return element("section", {class: "job-start"}, title, form, said);
 }

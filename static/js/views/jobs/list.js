@@ -55,6 +55,30 @@ function sources(signal) {
   };
 }
 
+/** When a job was sent: how long ago on the screen, the moment on paper. */
+function sentAt(job) {
+  const at = momentText(job.created_at);
+  return element(
+    "time",
+    {datetime: job.created_at, title: at},
+    element("span", {class: "on-screen"}, age(job.created_at)),
+    element("span", {class: "on-paper"}, at),
+  );
+}
+
+function progressOf({id, progress}) {
+  if (!progress || progress.total === 0) return [];
+  const {done, total} = progress;
+  return [element("progress", {class: "mini", max: total, value: done, "aria-label": `Progress of job ${id}`})];
+}
+
+/** The run of a job, or the code of its error. */
+function resultOf(job, run, shell) {
+  if (run !== null) return runLink(shell, run);
+  if (job.error === null || job.state === "cancelled") return NONE;
+  return element("span", {class: "code"}, job.error.code);
+}
+
 /** The row of a job; show(job) puts the job as it is now into its cells. */
 function rowOf(id, {names, all, shell, choose, runs}) {
   const link = element("a", {href: shell.link("jobs", {job: id})}, id);
@@ -65,56 +89,20 @@ function rowOf(id, {names, all, shell, choose, runs}) {
   });
   // The roles are said in full: a row that is laid out as a card would lose them.
   const cell = (name) => element("td", {role: "cell", class: `words ${name}`});
-  const [state, device, asked, sender, sent, result] = [
-    "job-state",
-    "job-device",
-    "measures",
-    "job-sender",
-    "job-sent",
-    "job-run",
-  ].map(cell);
-  const row = element(
-    "tr",
-    {role: "row", "data-job": id},
-    element("th", {role: "rowheader", scope: "row"}, link),
-    state,
-    result,
-    asked,
-    device,
-    sender,
-    sent,
-  );
+  const [state, result, asked] = ["job-state", "job-run", "measures"].map(cell);
+  const [device, sender, sent] = ["job-device", "job-sender", "job-sent"].map(cell);
+  const head = element("th", {role: "rowheader", scope: "row"}, link);
+  const row = element("tr", {role: "row", "data-job": id}, head, state, result, asked, device, sender, sent);
   let text = null;
   return {
     row,
     show(job) {
-      const at = momentText(job.created_at);
-      sent.replaceChildren(
-        element(
-          "time",
-          {datetime: job.created_at, title: at},
-          element("span", {class: "on-screen"}, age(job.created_at)),
-          element("span", {class: "on-paper"}, at),
-        ),
-      );
+      sent.replaceChildren(sentAt(job));
       const run = job.run === null ? null : (runs.of(job.run) ?? {id: job.run, source: "measured"});
       const now = JSON.stringify([job, run]);
       if (now === text) return;
       text = now;
-      const {progress} = job;
-      state.replaceChildren(
-        chip(stateWord(job), CHIPS[job.state]),
-        ...(progress && progress.total > 0
-          ? [
-              element("progress", {
-                class: "mini",
-                max: progress.total,
-                value: progress.done,
-                "aria-label": `Progress of job ${id}`,
-              }),
-            ]
-          : []),
-      );
+      state.replaceChildren(chip(stateWord(job), CHIPS[job.state]), ...progressOf(job));
       device.replaceChildren(bdi(names.get(job.device) ?? job.device));
       asked.replaceChildren(
         what(job, all),
@@ -122,13 +110,7 @@ function rowOf(id, {names, all, shell, choose, runs}) {
         ...(job.note === null ? [] : [bdi(short(job.note), {class: "note"})]),
       );
       sender.textContent = who(job.principal);
-      result.replaceChildren(
-        run !== null
-          ? runLink(shell, run)
-          : job.error !== null && job.state !== "cancelled"
-            ? element("span", {class: "code"}, job.error.code)
-            : NONE,
-      );
+      result.replaceChildren(resultOf(job, run, shell));
     },
   };
 }

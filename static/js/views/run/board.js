@@ -179,6 +179,29 @@ function drawTable(parts, run, view, change) {
   parts.statistics.replaceChildren(statistics(run, view.state));
 }
 
+/** What stands in the place of a kernel's figures where none is chosen. */
+const nothingChosen = (run) =>
+  element(
+    "p",
+    {class: "hint"},
+    run.kernels.length === 0 ? "This run has no rows." : "No kernel of this run has a place on the chart.",
+  );
+
+/** Replaces the lists, and leaves the focus on the box or button that was used. made: as kernelLists gives them. */
+function drawLists(parts, {on, off}) {
+  const label = parts.chart.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
+  parts.lists.replaceChildren(...on);
+  parts.absent.replaceChildren(...off);
+  if (!label) return;
+  listed(parts, "[aria-label]")
+    .find((made) => made.getAttribute("aria-label") === label && !made.disabled)
+    ?.focus();
+}
+
+/** Elements of both lists. */
+const listed = (parts, selector) =>
+  [parts.lists, parts.absent].flatMap((place) => [...place.querySelectorAll(selector)]);
+
 /**
  * view: {state, level, hidden, order, chosen, over}, kept by the caller; laid: {second: a run or null, failed: an
  * ApiError or null, again(): asks for it once more}; change(part) is called when the reader changes the view. Returns
@@ -188,7 +211,6 @@ export function board(run, view, laid, {change, shell}) {
   const parts = makeParts();
   let chart = null;
   const over = () => inState(laid.second, view.state);
-  const listed = (selector) => [parts.lists, parts.absent].flatMap((place) => [...place.querySelectorAll(selector)]);
   const find = (index) => chart.series[index]?.placed.find((p) => p.kernel === view.chosen) ?? null;
 
   const mark = () => {
@@ -197,15 +219,9 @@ export function board(run, view, laid, {change, shell}) {
     parts.detail.replaceChildren(
       ...(p || q
         ? detail(p, q, over(), run, (row) => onward(row, run, laid.second, view, shell))
-        : [
-            element(
-              "p",
-              {class: "hint"},
-              run.kernels.length === 0 ? "This run has no rows." : "No kernel of this run has a place on the chart.",
-            ),
-          ]),
+        : [nothingChosen(run)]),
     );
-    for (const item of [...listed("li"), ...parts.tableBox.querySelectorAll("tbody tr")]) {
+    for (const item of [...listed(parts, "li"), ...parts.tableBox.querySelectorAll("tbody tr")]) {
       item.classList.toggle("is-chosen", item.dataset.kernel === view.chosen);
     }
   };
@@ -222,24 +238,12 @@ export function board(run, view, laid, {change, shell}) {
     if (focused) chart.svg.querySelector(`[data-kernel="${CSS.escape(focused)}"]`)?.focus();
     mark();
   };
-  /** Replaces the lists and leaves the focus on the box or button that was used. */
-  const drawLists = () => {
-    const label = parts.chart.contains(document.activeElement)
-      ? document.activeElement.getAttribute("aria-label")
-      : null;
-    const {on, off} = kernelLists(chart.series[0], view.hidden, {
+  const lists = () =>
+    kernelLists(chart.series[0], view.hidden, {
       choose,
       point: (p) => chart.mark(p?.kernel ?? view.chosen),
       setHidden: (hidden) => change({hidden}),
     });
-    parts.lists.replaceChildren(...on);
-    parts.absent.replaceChildren(...off);
-    if (label) {
-      listed("[aria-label]")
-        .find((made) => made.getAttribute("aria-label") === label && !made.disabled)
-        ?.focus();
-    }
-  };
   const draw = () => {
     parts.summary.replaceChildren(...summary(run, view, over()));
     replaceIn(parts.said, ...remarks(run, view, over(), laid));
@@ -247,7 +251,7 @@ export function board(run, view, laid, {change, shell}) {
     const {placed, shown} = chart.series[0];
     const stays = view.chosen !== null && (placed.some((p) => p.kernel === view.chosen) || find(1));
     if (!stays) view.chosen = firstOf(shown);
-    drawLists();
+    drawLists(parts, lists());
     drawTable(parts, run, view, change);
     mark();
   };

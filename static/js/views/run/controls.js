@@ -85,12 +85,25 @@ async function copy(text, place) {
   }
 }
 
-/**
- * "Copy link" and the downloads. of: {link() → address, run, picture() → {svg, title, lines, kernels}, name() → file
- * name without ending}.
- */
-export function takeaway({link, run, picture, name}) {
-  const said = element("div", {class: "said", role: "status"});
+/** A button that does work() and says in the place how that failed. */
+function attempt(place, what, work) {
+  const go = async () => {
+    if (place.contains(document.activeElement)) made.focus();
+    place.replaceChildren();
+    try {
+      await work();
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      place.replaceChildren(refused(error, go));
+      place.querySelector("input")?.focus();
+    }
+  };
+  const made = button(what, go);
+  return made;
+}
+
+/** The choice of what pictures are drawn on; chosen(): "light" or "dark". */
+function groundChoice() {
   const ground = radios(
     "Ground of pictures",
     "ground",
@@ -102,69 +115,52 @@ export function takeaway({link, run, picture, name}) {
     () => {},
     {id: "ground"},
   );
-  const chosen = () => ground.querySelector("input:checked").value;
-  const attempt = (what, work) => {
-    const go = async () => {
-      if (said.contains(document.activeElement)) made.focus();
-      said.replaceChildren();
-      try {
-        await work();
-      } catch (error) {
-        if (error.name === "AbortError") return;
-        said.replaceChildren(refused(error, go));
-        said.querySelector("input")?.focus();
-      }
-    };
-    const made = button(what, go);
-    return made;
-  };
-  const drawn = () => {
-    const {svg, ...words} = picture();
-    return standalone(svg, {ground: chosen(), ...words});
-  };
-  const data = (ending, type) => async () =>
-    download(
-      `${name()}.${ending}`,
-      await api.getText(`/api/v1/runs/${encodeURIComponent(run.id)}${ending === "csv" ? ".csv" : ""}`),
-      type,
-    );
+  return {ground, chosen: () => ground.querySelector("input:checked").value};
+}
+
+function downloadMenu(...children) {
   const menu = element(
     "details",
     {class: "menu"},
     element("summary", {class: "button"}, "Download"),
-    element(
-      "div",
-      {class: "menu-body"},
-      ground,
-      element(
-        "div",
-        {class: "buttons"},
-        attempt("PNG", async () => download(`${name()}.png`, await png(drawn()))),
-        attempt("SVG", async () => download(`${name()}.svg`, svgText(drawn()), "image/svg+xml")),
-      ),
-      element("p", {class: "hint"}, "The whole run, with all states:"),
-      element(
-        "div",
-        {class: "buttons"},
-        attempt("CSV", data("csv", "text/csv")),
-        attempt("JSON", data("json", "application/json")),
-      ),
-    ),
+    element("div", {class: "menu-body"}, ...children),
   );
   menu.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || !menu.open) return;
     menu.open = false;
     menu.querySelector("summary").focus();
   });
-  return element(
-    "div",
-    {class: "takeaway"},
+  return menu;
+}
+
+/**
+ * "Copy link" and the downloads. of: {link() → address, run, picture() → {svg, title, lines, kernels}, name() → file
+ * name without ending}.
+ */
+export function takeaway({link, run, picture, name}) {
+  const said = element("div", {class: "said", role: "status"});
+  const {ground, chosen} = groundChoice();
+  const drawn = () => {
+    const {svg, ...words} = picture();
+    return standalone(svg, {ground: chosen(), ...words});
+  };
+  const path = `/api/v1/runs/${encodeURIComponent(run.id)}`;
+  const menu = downloadMenu(
+    ground,
     element(
       "div",
       {class: "buttons"},
-      button("Copy link", () => copy(link(), said)),
-      menu,
+      attempt(said, "PNG", async () => download(`${name()}.png`, await png(drawn()))),
+      attempt(said, "SVG", async () => download(`${name()}.svg`, svgText(drawn()), "image/svg+xml")),
     ),
-    said,
+    element("p", {class: "hint"}, "The whole run, with all states:"),
+    element(
+      "div",
+      {class: "buttons"},
+      attempt(said, "CSV", async () => download(`${name()}.csv`, await api.getText(`${path}.csv`), "text/csv")),
+      attempt(said, "JSON", async () => download(`${name()}.json`, await api.getText(path), "application/json")),
+    ),
   );
+  const copyLink = button("Copy link", () => copy(link(), said));
+  return element("div", {class: "takeaway"}, element("div", {class: "buttons"}, copyLink, menu), said);
 }

@@ -103,6 +103,23 @@ const sample = (name, ...shapes) =>
     name,
   );
 
+/** What the distance between a point and where its asked bytes would put it stands for, and how to read the chart. */
+function effectLine(effect, points, first) {
+  const asked = first.shown.some((p) => p.asked !== null);
+  const uncounted =
+    "No bytes were counted: each circle stands where the bytes asked for put it, and one above the roof was served " +
+    "by the caches in part. ";
+  const how =
+    "Point at a number, tap it, or reach it with Tab and the arrow keys: its figures, its bound and what to do next " +
+    "are shown.";
+  return element(
+    "p",
+    {class: "effect"},
+    points.some((p) => p.asked !== null) ? `${effect} ` : asked ? uncounted : "",
+    element("span", {class: "hint"}, how),
+  );
+}
+
 /** What the chart's signs mean, of those that are on it. series: the scene's. */
 export function key(series, level) {
   const [first, second] = series;
@@ -145,23 +162,7 @@ export function key(series, level) {
         shape("path", {d: "M0,7H34", class: "second-roof"}),
         shape("circle", {cx: 17, cy: 7, r: 6, class: "second-point"}),
       ),
-    series.some(({shown}) => shown.some((p) => p.rate !== null)) &&
-      element(
-        "p",
-        {class: "effect"},
-        points.some((p) => p.asked !== null)
-          ? `${effect} `
-          : first.shown.some((p) => p.asked !== null)
-            ? "No bytes were counted: each circle stands where the bytes asked for put it, and one above the roof " +
-              "was served by the caches in part. "
-            : "",
-        element(
-          "span",
-          {class: "hint"},
-          "Point at a number, tap it, or reach it with Tab and the arrow keys: its figures, its bound and what to " +
-            "do next are shown.",
-        ),
-      ),
+    series.some(({shown}) => shown.some((p) => p.rate !== null)) && effectLine(effect, points, first),
   ];
   return made.filter(Boolean);
 }

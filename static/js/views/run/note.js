@@ -6,6 +6,7 @@ import {button, checkbox, field} from "../../parts/controls.js";
 import {element} from "../../parts/dom.js";
 import {bdi, moment} from "../../parts/inline.js";
 import {refused} from "../../parts/refused.js";
+import {loadInto} from "./load.js";
 import {section} from "./report.js";
 
 const path = (run) => `/api/v1/runs/${encodeURIComponent(run.id)}/note`;
@@ -183,20 +184,6 @@ export function note(run, shell) {
     }
   };
 
-  const load = async (again) => {
-    try {
-      const edit = read(await api.getTagged(path(run), shell));
-      if (again) edit.focus();
-    } catch (error) {
-      if (error.name === "AbortError") return;
-      const anew = button("Try again", () => load(true));
-      place.replaceChildren(
-        refused(error, () => load(true)),
-        anew,
-      );
-      if (again) (place.querySelector("input") ?? anew).focus();
-    }
-  };
-  load(false);
+  loadInto(place, async () => read(await api.getTagged(path(run), shell)));
   return section("note", "Note", place);
 }

@@ -148,10 +148,22 @@ function panel(title, rows) {
   );
 }
 
+/** The metrics that were counted: how many, and which when the reader opens them. */
+function metricRows(metrics) {
+  if (metrics.length === 0) return [];
+  const names = metrics.map((m) => element("li", {}, element("code", {}, m.metric)));
+  const folded = element(
+    "details",
+    {},
+    element("summary", {}, `${metrics.length}`),
+    element("ul", {class: "plain"}, ...names),
+  );
+  return [["metrics", element("span", {class: "on-paper"}, String(metrics.length)), folded]];
+}
+
 export function environment(run) {
   const {device: d, environment: e, counters: c} = run;
   const mhz = (value) => withUnit(fixed(value, 0, 1e6), "MHz");
-  const metrics = c.metrics ?? [];
   return section(
     "environment-section",
     "Environment",
@@ -196,24 +208,7 @@ export function environment(run) {
         known("self-test", c, "self_test", (v) => `a copy of known size was counted at ${v.toFixed(6)} of it`),
         known("floor", c, "floor_dram_bytes", (v) => withUnit(v.toLocaleString("en-US"), "DRAM\u00a0bytes")),
         known("passes", c, "passes"),
-        ...(metrics.length === 0
-          ? []
-          : [
-              [
-                "metrics",
-                element("span", {class: "on-paper"}, String(metrics.length)),
-                element(
-                  "details",
-                  {},
-                  element("summary", {}, `${metrics.length}`),
-                  element(
-                    "ul",
-                    {class: "plain"},
-                    ...metrics.map((m) => element("li", {}, element("code", {}, m.metric))),
-                  ),
-                ),
-              ],
-            ]),
+        ...metricRows(c.metrics ?? []),
       ]),
     ),
   );

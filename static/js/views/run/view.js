@@ -110,6 +110,18 @@ async function later(run, place, shell) {
   }
 }
 
+/** A function that gives the id of the device's newest run, once the list of the runs to lay over has come, or null. */
+function newestOf(run, list) {
+  let newest = null;
+  list.then(
+    (runs) => {
+      newest = runs.find(({device}) => device.id === run.device.id)?.id ?? null;
+    },
+    () => {}, // without the list the choice offers none, and the rest of the view stands
+  );
+  return () => newest;
+}
+
 export async function show(root, params, shell) {
   const id = params.get("run") ?? (await api.newestRun(shell))?.id ?? null;
   if (id === null) {
@@ -159,21 +171,7 @@ export async function show(root, params, shell) {
   root.replaceChildren(...skeleton(run, {...panel.parts, controls, predictions: predicted, shell}));
   panel.draw();
   later(run, predicted, shell);
-  let newest = null;
-  over.fill().then(
-    (runs) => {
-      newest = runs.find(({device}) => device.id === run.device.id)?.id ?? null;
-    },
-    () => {},
-  ); // without the list the choice offers none, and the rest of the view stands
-  watch(
-    run,
-    {
-      latest: !params.has("run"),
-      newest: () => newest,
-      to: (other) => shell.link("run", {run: other.id, ...written(run, view), hide: null, kernel: null}),
-    },
-    shell,
-  );
+  const to = (other) => shell.link("run", {run: other.id, ...written(run, view), hide: null, kernel: null});
+  watch(run, {latest: !params.has("run"), newest: newestOf(run, over.fill()), to}, shell);
   return {redraw: panel.redraw};
 }

@@ -6,6 +6,7 @@ import {element} from "../../parts/dom.js";
 import {bdi, moment} from "../../parts/inline.js";
 import {who} from "../../parts/job.js";
 import {refused} from "../../parts/refused.js";
+import {loadInto} from "./load.js";
 import {section} from "./report.js";
 
 const REASON_CHARACTERS = 512;
@@ -60,6 +61,25 @@ function reasonForm(send, leave) {
   };
 }
 
+/** What stands at the head of a withdrawn run. */
+const withdrawnNotice = (reason) =>
+  notice(
+    null,
+    element("p", {}, element("strong", {}, "This run is withdrawn: "), bdi(reason)),
+    element(
+      "p",
+      {},
+      "Lists, history, trends and comparisons leave it out. It can still be read, and compared where it is named.",
+    ),
+  );
+
+/** What withdrawing a run means, and taking it back. */
+const hint = (withdrawn) =>
+  withdrawn
+    ? "Lists, history, trends and comparisons leave this run out until that is taken back."
+    : "A run that should not count, for example because something was wrong with the machine, can be withdrawn: " +
+      "lists, history, trends and comparisons then leave it out. Nothing of it is lost, and it can be taken back.";
+
 /** {notice, section}: the first stands at the head of the run while it is withdrawn; they load by themselves. */
 export function withdrawal(run, shell) {
   const place = element("div", {id: "withdraw-body"}, element("p", {class: "loading"}, "Loading …"));
@@ -87,32 +107,9 @@ export function withdrawal(run, shell) {
     };
     const back = () => ask("DELETE", null, refuse);
     const change = withdrawn ? button("Take back", back) : button("Withdraw this run", () => write(answer));
-    top.replaceChildren(
-      ...(withdrawn
-        ? [
-            notice(
-              null,
-              element("p", {}, element("strong", {}, "This run is withdrawn: "), bdi(log.at(-1).reason)),
-              element(
-                "p",
-                {},
-                "Lists, history, trends and comparisons leave it out. It can still be read, and compared where it " +
-                  "is named.",
-              ),
-            ),
-          ]
-        : []),
-    );
+    top.replaceChildren(...(withdrawn ? [withdrawnNotice(log.at(-1).reason)] : []));
     place.replaceChildren(
-      element(
-        "p",
-        {class: "hint"},
-        withdrawn
-          ? "Lists, history, trends and comparisons leave this run out until that is taken back."
-          : "A run that should not count, for example because something was wrong with the machine, can be " +
-              "withdrawn: lists, history, trends and comparisons then leave it out. Nothing of it is lost, and it " +
-              "can be taken back.",
-      ),
+      element("p", {class: "hint"}, hint(withdrawn)),
       change,
       failed,
       ...(log.length === 0 ? [] : [element("ul", {class: "plain withdrawals"}, ...log.toReversed().map(entry))]),
@@ -129,20 +126,6 @@ export function withdrawal(run, shell) {
     form.focus();
   };
 
-  const load = async (again) => {
-    try {
-      const change = read(await api.get(path(run), shell));
-      if (again) change.focus();
-    } catch (error) {
-      if (error.name === "AbortError") return;
-      const anew = button("Try again", () => load(true));
-      place.replaceChildren(
-        refused(error, () => load(true)),
-        anew,
-      );
-      if (again) (place.querySelector("input") ?? anew).focus();
-    }
-  };
-  load(false);
+  loadInto(place, async () => read(await api.get(path(run), shell)));
   return {notice: top, section: section("withdraw", "Withdraw", place)};
 }

@@ -45,88 +45,57 @@ function labelInput(value) {
   return made;
 }
 
+/** What the choosers offer: [[value, words], …] by the name of the filter. */
+const CHOICES = {
+  source: [
+    ["", "any"],
+    [HISTORY_SOURCE, "measured and imported"],
+    ["measured", "measured here"],
+    ["imported", "imported"],
+    ["replayed", "replayed"],
+  ],
+  counters: [
+    ["", "any"],
+    ["counter-backed", "counter-backed"],
+    ["timed-only", "timed only"],
+  ],
+  outcome: [
+    ["", "ok"],
+    ["refused", "refused"],
+    ["partial", "partial"],
+    ["any", "any"],
+  ],
+  withdrawn: [
+    ["", "without"],
+    ["any", "with them"],
+    ["true", "these alone"],
+  ],
+  limit: LIMITS.map((limit) => [limit, limit]),
+};
+
 function filterForm(state, devices) {
   const of = devices
     .filter((device) => state.device === "" || device.id === state.device)
     .flatMap((device) => device.versions);
+  const named = devices.map((device) => [device.id, deviceLabel(device, devices)]);
+  // what the API takes where a filter is left out stands as no filter
+  const value = (name, byItself) => (state[name] === byItself ? "" : state[name]);
   return element(
     "form",
     {class: "toolbar many", "aria-label": "Which runs"},
-    field(
-      "Device",
-      chooser(
-        "device",
-        [["", "all devices"], ...devices.map((device) => [device.id, deviceLabel(device, devices)])],
-        state.device,
-      ),
-      {broad: true},
-    ),
+    field("Device", chooser("device", [["", "all devices"], ...named], state.device), {broad: true}),
     field("Driver", suggested("driver", distinct(of.map((version) => version.driver)), state.driver)),
     field("CUDA", suggested("cuda", distinct(of.map((version) => version.cuda)), state.cuda)),
     field("Suite", chooser("suite", [["", "any"], ...SUITES], state.suite)),
     field("Sizes", chooser("sizes", [["", "any"], ...SIZES], state.sizes)),
-    field(
-      "Source",
-      chooser(
-        "source",
-        [
-          ["", "any"],
-          [HISTORY_SOURCE, "measured and imported"],
-          ["measured", "measured here"],
-          ["imported", "imported"],
-          ["replayed", "replayed"],
-        ],
-        state.source === "any" ? "" : state.source,
-      ),
-    ),
-    field(
-      "Counters",
-      chooser(
-        "counters",
-        [
-          ["", "any"],
-          ["counter-backed", "counter-backed"],
-          ["timed-only", "timed only"],
-        ],
-        state.counters,
-      ),
-    ),
-    field(
-      "Outcome",
-      chooser(
-        "outcome",
-        [
-          ["", "ok"],
-          ["refused", "refused"],
-          ["partial", "partial"],
-          ["any", "any"],
-        ],
-        state.outcome === "ok" ? "" : state.outcome,
-      ),
-    ),
+    field("Source", chooser("source", CHOICES.source, value("source", "any"))),
+    field("Counters", chooser("counters", CHOICES.counters, state.counters)),
+    field("Outcome", chooser("outcome", CHOICES.outcome, value("outcome", "ok"))),
     field("Label", labelInput(state.label)),
-    field(
-      "Withdrawn",
-      chooser(
-        "withdrawn",
-        [
-          ["", "without"],
-          ["any", "with them"],
-          ["true", "these alone"],
-        ],
-        state.withdrawn === "false" ? "" : state.withdrawn,
-      ),
-    ),
+    field("Withdrawn", chooser("withdrawn", CHOICES.withdrawn, value("withdrawn", "false"))),
     field("Since day (UTC)", dayInput("since", state.since)),
     field("Before day (UTC)", dayInput("until", state.until)),
-    field(
-      "Rows",
-      chooser(
-        "limit",
-        LIMITS.map((limit) => [limit, limit]),
-        state.limit || "50",
-      ),
-    ),
+    field("Rows", chooser("limit", CHOICES.limit, state.limit || "50")),
   );
 }
 
@@ -186,6 +155,12 @@ export function said({items, next, first}) {
   return `${many}, ${items.length === 1 ? "" : "newest first, "}${days}.`;
 }
 
+/** The address names a page that is not there. */
+function wrongCursor(shell, state, error) {
+  const newest = element("a", {href: shell.link("runs", {...state, cursor: ""})}, "Start with the newest runs");
+  return notice(null, element("p", {}, `${errorSentence(error)} `, newest));
+}
+
 export async function show(root, params, shell) {
   const head = [
     element("h1", {}, "Runs"),
@@ -207,18 +182,7 @@ export async function show(root, params, shell) {
       const {base, head, ...query} = state;
       answer = await api.get(api.address("/api/v1/runs", query), {signal});
     } catch (error) {
-      if (error.code !== "bad_cursor") return [refusedField(form, error)];
-      return [
-        notice(
-          null,
-          element(
-            "p",
-            {},
-            `${errorSentence(error)} `,
-            element("a", {href: shell.link("runs", {...state, cursor: ""})}, "Start with the newest runs"),
-          ),
-        ),
-      ];
+      return [error.code === "bad_cursor" ? wrongCursor(shell, state, error) : refusedField(form, error)];
     }
     if (answer.items.length === 0) return [chosenLine(form), ...(await nothing(shell, state))];
     const file = exports(shell, Object.fromEntries(FILTERS.map((name) => [name, state[name]])));
@@ -236,15 +200,10 @@ export async function show(root, params, shell) {
     ].filter(Boolean);
   });
   const form = filterForm(state, devices);
-  form.append(
-    button(
-      "Clear filters",
-      () => {
-        location.hash = unfiltered(shell, state);
-      },
-      {class: "quiet"},
-    ),
-  );
+  const clear = () => {
+    location.hash = unfiltered(shell, state);
+  };
+  form.append(button("Clear filters", clear, {class: "quiet"}));
   watch(form, (name, value) => {
     const changed = {[name]: value, cursor: ""};
     Object.assign(state, changed);

@@ -106,26 +106,22 @@ export async function acceptForm(shell, point, trend, place, done, left) {
 const joined = (read, written, before) =>
   written === before || written === read ? read : [read, written].filter(Boolean).join("\n");
 
-function form(shell, runs, trend, body, close, done) {
+/** A run of the day in the choice of runs: its time of day is enough. */
+function runWords({id, source, date}) {
+  const mark = source === "measured" ? "" : `${source}, `;
+  return `run ${id}, ${mark}${momentText(date).slice("2026-11-30 ".length)}`;
+}
+
+/** The form's elements; enable(on) and isReady(): whether it may be sent. */
+function acceptFields(runs, close) {
   const which = chooser(
     "run",
-    runs.map((run) => [
-      run.id,
-      `run ${run.id}, ` +
-        `${run.source === "measured" ? "" : `${run.source}, `}${momentText(run.date).slice("2026-11-30 ".length)}`,
-    ]),
+    runs.map((run) => [run.id, runWords(run)]),
     runs[0].id,
   );
   const text = element("textarea", {name: "text", rows: "3", maxlength: "4096", dir: "auto"});
-  // outside of the form, since a token's form may be in it
-  const told = element("div", {class: "accept-said", role: "status"});
   const save = element("button", {class: "primary"}, "Accept from this run on");
   let ready = false; // told by aria-disabled: what is disabled loses the focus
-  const enable = (on) => {
-    ready = on;
-    if (on) save.removeAttribute("aria-disabled");
-    else save.setAttribute("aria-disabled", "true");
-  };
   const made = element(
     "form",
     {class: "accept-form"},
@@ -133,6 +129,34 @@ function form(shell, runs, trend, body, close, done) {
     field("Note", text),
     element("div", {class: "buttons"}, save, close),
   );
+  return {
+    made,
+    which,
+    text,
+    isReady: () => ready,
+    enable(on) {
+      ready = on;
+      if (on) save.removeAttribute("aria-disabled");
+      else save.setAttribute("aria-disabled", "true");
+    },
+  };
+}
+
+const meanwhile = () =>
+  notice(
+    null,
+    element(
+      "p",
+      {},
+      "Somebody else wrote this run's note meanwhile. Their words have been added above yours; look at them, then " +
+        "accept again.",
+    ),
+  );
+
+function form(shell, runs, trend, body, close, done) {
+  const {made, which, text, isReady, enable} = acceptFields(runs, close);
+  // outside of the form, since a token's form may be in it
+  const told = element("div", {class: "accept-said", role: "status"});
   let current = null;
   let before = "";
   const load = async (...above) => {
@@ -148,17 +172,12 @@ function form(shell, runs, trend, body, close, done) {
       enable(true);
       replaceIn(told, ...[...above, already(loaded.body, trend)].filter(Boolean));
     } catch (error) {
-      if (error.name !== "AbortError" && which.value === id) {
-        replaceIn(
-          told,
-          ...above,
-          refused(error, () => load(...above)),
-        );
-      }
+      const again = () => load(...above);
+      if (error.name !== "AbortError" && which.value === id) replaceIn(told, ...above, refused(error, again));
     }
   };
   const put = async () => {
-    if (current === null || !ready) return;
+    if (current === null || !isReady()) return;
     enable(false);
     const id = which.value;
     const {body: note, etag} = current;
@@ -172,17 +191,7 @@ function form(shell, runs, trend, body, close, done) {
       if (error.name === "AbortError") return;
       enable(true);
       if (error.status === 412) {
-        await load(
-          notice(
-            null,
-            element(
-              "p",
-              {},
-              "Somebody else wrote this run's note meanwhile. Their words have been added above yours; look at " +
-                "them, then accept again.",
-            ),
-          ),
-        );
+        await load(meanwhile());
       } else {
         replaceIn(told, refused(error, put));
         told.querySelector("input")?.focus();

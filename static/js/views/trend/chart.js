@@ -171,14 +171,60 @@ function ruleLabels(svg, rules, px, width) {
   }
 }
 
+/** A line over a day, from y1 to y2. */
+const upright = (y1, y2, options) => ({x1: "x", x2: "x", y1, y2, ...options});
+
+/** The bands with their middles; one of a single day is a bar. */
+function bands(items, scale) {
+  const pieces = bandPieces(items);
+  const lone = pieces.filter((piece) => piece.length === 1).map(([item]) => item);
+  const [low, middle, high] = ["low", "middle", "high"].map((name) => (d) => d[name] / scale);
+  const middleLine = {x: "x", y: middle, stroke: "var(--join)", strokeWidth: 1.2, strokeDasharray: "2 3"};
+  return [
+    ...pieces
+      .filter((piece) => piece.length > 1)
+      .flatMap((piece) => [areaY(piece, {x: "x", y1: low, y2: high, fill: "var(--band)"}), line(piece, middleLine)]),
+    link(lone, upright(low, high, {stroke: "var(--band)", strokeWidth: 9})),
+  ];
+}
+
+/** A dot for each value, in the shape of what it is. dense: how much smaller than usual. */
+const points = (drawn, scale, dense) =>
+  Object.entries(SHAPES).map(([kind, {symbol, fill, stroke, r}]) =>
+    dot(
+      drawn.filter((item) => item.shape === kind),
+      {
+        x: "x",
+        y: (d) => d.y / scale,
+        symbol,
+        fill,
+        stroke,
+        strokeWidth: kind === "inside" ? 0.8 : 2,
+        r: kind === "accepted" ? r : r * dense,
+      },
+    ),
+  );
+
+function axes(items, label, width) {
+  const words = {fontSize: 12, color: "var(--muted)"};
+  return [
+    axisX({
+      ...dayTicks(items, Math.max(3, Math.floor((width - MARGIN.left) / 100))),
+      label: "day (UTC) →",
+      labelAnchor: "right",
+      labelOffset: MARGIN.bottom - 10,
+      ...words,
+    }),
+    axisY({ticks: 6, label, labelOffset: MARGIN.left - 8, ...words}),
+  ];
+}
+
 function base(items, of, size) {
   const domain = domains(items);
   const {size: scale, text: unit} = unitFor(Math.max(...domain.y.map(Math.abs)), of);
   const drawn = items.filter((item) => item.y !== null);
   const {rules, shortened} = versionRules(items);
-  const pieces = bandPieces(items);
   const dense = drawn.length > (size.width - MARGIN.left) / 5 ? 0.7 : 1; // smaller where points would hide one another
-  const lone = pieces.filter((piece) => piece.length === 1).map(([item]) => item);
   const svg = plot({
     ...size,
     marginTop: MARGIN.top,
@@ -190,26 +236,7 @@ function base(items, of, size) {
     y: {domain: domain.y.map((value) => value / scale)},
     marks: [
       gridY({stroke: "var(--grid)", strokeOpacity: 1, ticks: 6}),
-      ...pieces
-        .filter((piece) => piece.length > 1)
-        .flatMap((piece) => [
-          areaY(piece, {x: "x", y1: (d) => d.low / scale, y2: (d) => d.high / scale, fill: "var(--band)"}),
-          line(piece, {
-            x: "x",
-            y: (d) => d.middle / scale,
-            stroke: "var(--join)",
-            strokeWidth: 1.2,
-            strokeDasharray: "2 3",
-          }),
-        ]),
-      link(lone, {
-        x1: "x",
-        x2: "x",
-        y1: (d) => d.low / scale,
-        y2: (d) => d.high / scale,
-        stroke: "var(--band)",
-        strokeWidth: 9,
-      }),
+      ...bands(items, scale),
       ruleX(rules, {x: "x", stroke: "var(--muted)", strokeDasharray: "4 3"}),
       ruleX(
         items.filter((item) => item.kind === "accepted"),
@@ -217,44 +244,14 @@ function base(items, of, size) {
       ),
       link(
         drawn.filter((item) => item.point.min !== item.point.max),
-        {
-          x1: "x",
-          x2: "x",
-          y1: (d) => d.point.min / scale,
-          y2: (d) => d.point.max / scale,
-          stroke: "var(--join)",
-          strokeWidth: 1,
-        },
-      ),
-      ...Object.entries(SHAPES).map(([kind, {symbol, fill, stroke, r}]) =>
-        dot(
-          drawn.filter((item) => item.shape === kind),
-          {
-            x: "x",
-            y: (d) => d.y / scale,
-            symbol,
-            fill,
-            stroke,
-            strokeWidth: kind === "inside" ? 0.8 : 2,
-            r: kind === "accepted" ? r : r * dense,
-          },
+        upright(
+          (d) => d.point.min / scale,
+          (d) => d.point.max / scale,
+          {stroke: "var(--join)", strokeWidth: 1},
         ),
       ),
-      axisX({
-        ...dayTicks(items, Math.max(3, Math.floor((size.width - MARGIN.left) / 100))),
-        label: "day (UTC) →",
-        labelAnchor: "right",
-        labelOffset: MARGIN.bottom - 10,
-        fontSize: 12,
-        color: "var(--muted)",
-      }),
-      axisY({
-        ticks: 6,
-        label: `↑ ${of.name}${unit ? `, ${unit}` : ""}`,
-        labelOffset: MARGIN.left - 8,
-        fontSize: 12,
-        color: "var(--muted)",
-      }),
+      ...points(drawn, scale, dense),
+      ...axes(items, `↑ ${of.name}${unit ? `, ${unit}` : ""}`, size.width),
     ],
   });
   // Plot's few rules stand in page.css: the Content-Security-Policy would refuse its style element.

@@ -252,7 +252,7 @@ function nothing(shell, state, trend, unit) {
       ? "Replayed runs are left out unless they are asked for."
       : "Choose another row, cache state, device or other days.";
   return [
-    heading(trend, unit),
+    titleOf(trend, unit),
     empty(
       "No point in this trend",
       element(
@@ -310,15 +310,17 @@ function formSide(state, devices, rows, changed) {
   };
 }
 
+const heading = () => [
+  element("h1", {}, "Trend"),
+  element("p", {class: "lead"}, "One quantity of one row over days, held against the noise of the runs before it."),
+];
+
 export async function show(root, params, shell) {
   const [devices, {items: catalogue}] = await Promise.all([
     knownDevices(shell.signal),
     api.get("/api/v1/kernels", shell),
   ]);
-  const head = [
-    element("h1", {}, "Trend"),
-    element("p", {class: "lead"}, "One quantity of one row over days, held against the noise of the runs before it."),
-  ];
+  const head = heading();
   if (noneHasRuns(devices) && !(await anyRun(shell.signal))) {
     root.replaceChildren(...head, nothingYet(shell));
     return null;
@@ -357,22 +359,15 @@ export async function show(root, params, shell) {
     form.fill(form.box.querySelector(":focus")?.name);
   }
   async function accepted(point, trend) {
-    await acceptForm(
-      shell,
-      point,
-      {...trend, title: rows.chosen()?.title ?? trend.kernel},
-      accepting,
-      async (run) => {
-        const said = notice(
-          "good",
-          element("p", {role: "status"}, `Accepted from run ${run} on: the band begins anew there.`),
-        );
-        accepting.replaceChildren(said);
-        focusOn(said);
-        await refresh();
-      },
-      () => (place.querySelector(".trend-detail button") ?? place.querySelector(".day-button"))?.focus(),
-    );
+    const done = async (run) => {
+      const words = `Accepted from run ${run} on: the band begins anew there.`;
+      const said = notice("good", element("p", {role: "status"}, words));
+      accepting.replaceChildren(said);
+      focusOn(said);
+      await refresh();
+    };
+    const left = () => (place.querySelector(".trend-detail button") ?? place.querySelector(".day-button"))?.focus();
+    await acceptForm(shell, point, {...trend, title: rows.chosen()?.title ?? trend.kernel}, accepting, done, left);
   }
   form.fill();
   await refresh();
@@ -394,7 +389,7 @@ const runsOf = (source) =>
   source === "any" ? "runs of every source" : `runs ${named(SOURCES, source === HISTORY_SOURCE ? "" : source)}`;
 
 /** What the trend is of; on paper, where the form is not, all of it. */
-function heading(trend, unit) {
+function titleOf(trend, unit) {
   const of = quantity(trend.metric, unit?.kind);
   return element(
     "h2",
@@ -410,6 +405,17 @@ function heading(trend, unit) {
       element("span", {class: "device-id"}, bdi(trend.device.id)),
     ),
   );
+}
+
+/** The changes that the chart has rules for, in words. */
+function changesOf({rules, shortened: firstDays}) {
+  if (rules.length === 0) return [];
+  const words = rules.flatMap((rule, i) => [
+    i === 0 ? "Changes: on " : "; on ",
+    unbroken(rule.x.toISOString().slice(0, 10)),
+    ` (UTC) to ${rule.words}`,
+  ]);
+  return [...words, firstDays ? "; only the first day of each driver is marked." : "."];
 }
 
 /** {nodes, draw}: the chart needs to stand on the page before it can be drawn to fit. */
@@ -437,15 +443,7 @@ function body(shell, trend, units, accept) {
     place.replaceChildren(
       chart ? chart.svg : empty("No value", element("p", {}, `No point has one: ${trend.points[0].why.median}.`)),
     );
-    const changes = (chart?.rules ?? []).flatMap((rule, i) => [
-      i === 0 ? "Changes: on " : "; on ",
-      unbroken(rule.x.toISOString().slice(0, 10)),
-      ` (UTC) to ${rule.words}`,
-    ]);
-    rules.replaceChildren(
-      ...changes,
-      changes.length === 0 ? "" : chart.shortened ? "; only the first day of each driver is marked." : ".",
-    );
+    rules.replaceChildren(...(chart ? changesOf(chart) : []));
     if (chart) chart.chooseIndex(chosen, focused);
     else choose(chosen); // there is no chart to point at
   };
@@ -458,7 +456,7 @@ function body(shell, trend, units, accept) {
   only.className = "check";
   const mark = markOf(trend.points);
   const nodes = [
-    heading(trend, unit),
+    titleOf(trend, unit),
     mark,
     summary(trend, of),
     element(
