@@ -1,22 +1,22 @@
 // Runs all tests, one after another, and ends with their number. RL_ONLY=frame,README runs those groups alone.
-import {apiTests} from "./api.mjs";
-import {buildTests} from "./build.mjs";
-import {compareTests} from "./compare.mjs";
-import {stopAll} from "./daemon.mjs";
-import {explorerTests} from "./explorer.mjs";
-import {frameTests} from "./frame.mjs";
-import {historyTests} from "./history.mjs";
-import {importTests} from "./import.mjs";
-import {jobsTests} from "./jobs.mjs";
-import {labelTests} from "./labels.mjs";
-import {prefixTests} from "./prefix.mjs";
-import {readmeTests} from "./readme.mjs";
-import {rooflineTests} from "./roofline.mjs";
-import {runViewTests} from "./runview.mjs";
-import {shots} from "./shots.mjs";
-import {summary, test} from "./suite.mjs";
-import {viewsTests} from "./views.mjs";
-import {worksTests} from "./works.mjs";
+import {apiTests} from "./api/tests.mjs";
+import {historyTests} from "./history/tests.mjs";
+import {jobsTests} from "./jobs/tests.mjs";
+import {buildTests} from "./page/build.mjs";
+import {compareTests} from "./page/compare.mjs";
+import {explorerTests} from "./page/explorer.mjs";
+import {frameTests} from "./page/frame.mjs";
+import {importTests} from "./page/import.mjs";
+import {labelTests} from "./page/labels.mjs";
+import {prefixTests} from "./page/prefix.mjs";
+import {readmeTests} from "./page/readme.mjs";
+import {viewsTests} from "./page/views.mjs";
+import {worksTests} from "./page/works.mjs";
+import {rooflineTests} from "./roofline/tests.mjs";
+import {runViewTests} from "./runview/tests.mjs";
+import {stopAll} from "./tools/daemon.mjs";
+import {shots} from "./tools/shots.mjs";
+import {summary, test} from "./tools/suite.mjs";
 
 if (process.env.RL_SHOTS) {
   await shots(process.env.RL_SHOTS);
