@@ -1,6 +1,7 @@
 // node build.mjs SOURCE DIR: bundles SOURCE/js into DIR/js: app.js, a file per view, and what they share with one
-// another and with the packages in node_modules. A view loads in few requests then, however many modules it is written
-// in. The licences of the packages go into DIR/js/licences.txt.
+// another and with the packages in node_modules; and each sheet in SOURCE/css with what it imports into one in DIR/css.
+// A view loads in few requests then, however many files it is written in. The licences of the packages go into
+// DIR/js/licences.txt.
 import {readFileSync, readdirSync, writeFileSync} from "node:fs";
 import {join} from "node:path";
 import {pathToFileURL} from "node:url";
@@ -22,6 +23,15 @@ const result = await esbuild.build({
   nodePaths: [join(process.cwd(), "node_modules")],
   legalComments: "none", // they stand in the file of licences
   metafile: true,
+  logLevel: "warning",
+});
+
+// A sheet is one file too, of the parts that it imports. Its rules are left as they are written.
+await esbuild.build({
+  entryPoints: [join(source, "../css/*.css")],
+  outdir: join(js, "../css"),
+  bundle: true,
+  minifyWhitespace: true,
   logLevel: "warning",
 });
 
