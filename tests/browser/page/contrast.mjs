@@ -16,7 +16,7 @@ export function contrast(a, b) {
   return (light + 0.05) / (dark + 0.05);
 }
 
-// Colours by their role in static/css/page.css: what stands on what.
+// Colours by their role in static/css/page/colours.css: what stands on what.
 const PLAIN = ["page", "raised", "chosen"];
 const TEXTS = [
   ["text", [...PLAIN, "info-ground", "bad-ground", "good-ground"]],
