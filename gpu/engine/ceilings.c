@@ -1,8 +1,12 @@
 /* Ceilings: the best launch shape of each by a sweep, then the same sampling as any row. */
+#include "gpu/engine/ceilings.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "gpu/engine/internal.h"
+#include "gpu/engine/sample.h"
+#include "gpu/engine/tell.h"
+#include "gpu/engine/unit.h"
 
 /* Launches per batch of a sweep. A copy of 1 GiB takes half a millisecond on an H200 and the FMA chain above two:
  * either is enough for a ranking. Smaller than any batch of a row, so that their samples keep numbers of their own. */

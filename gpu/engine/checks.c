@@ -1,9 +1,13 @@
 /* The run's checks by name. Each is a function of its own that looks at what the run found and can fail. */
+#include "gpu/engine/checks.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "gpu/base/num.h"
-#include "gpu/engine/internal.h"
+#include "gpu/engine/card.h"
+#include "gpu/engine/tell.h"
+#include "gpu/engine/unit.h"
 #include "gpu/record/derive.h"
 
 /* A polynomial above the FMA ceiling would be a loop that was cut short; 1 percent for the clock's own movement. */
@@ -46,19 +50,6 @@ static const char *no_counts(const struct engine *e)
 
 /* ---- results ---- */
 
-/* A check that compared nothing has not passed, whatever it says. */
-static bool is_right(const struct gpu_result *result)
-{
-    return result->passed && result->wrong == 0 && result->compared_device + result->compared_host > 0;
-}
-
-const char *engine_unproven(struct engine *e, const struct engine_unit *unit)
-{
-    if (!unit->checked)
-        return engine_say(e, "the result could not be checked (%s)", unit->unchecked_why);
-    return is_right(&unit->result) ? NULL : engine_say(e, "the result is wrong (%s)", unit->result.detail);
-}
-
 /* A backend's own words hold the figures too: then they are said once. Where its words and its figures may differ (a
  * check that compared nothing, or that says both right and wrong) the figures that were judged stand before them. */
 static const char *result_detail(struct engine *e, const struct gpu_result *result)
@@ -91,7 +82,7 @@ static void result_names(struct engine *e, const struct engine_unit *unit, const
     }
 }
 
-void engine_check_results(struct engine *e)
+static void check_results(struct engine *e)
 {
     for (size_t i = 0; i < rl_unit_count; i++) {
         const struct engine_unit *unit = &e->units[i];
@@ -105,13 +96,13 @@ void engine_check_results(struct engine *e)
             add_unknown(e, name, title, true, unit->unchecked_why);
             continue;
         }
-        add(e, name, title, true, is_right(result) ? PASSED : FAILED, result_detail(e, result));
+        add(e, name, title, true, engine_result_is_right(result) ? PASSED : FAILED, result_detail(e, result));
     }
 }
 
 /* ---- ceilings ---- */
 
-void engine_check_fma_scaling(struct engine *e)
+static void check_fma_scaling(struct engine *e)
 {
     const char *name = "fma_scaling", *title = "twice the FMA steps take twice the time within 5 percent";
 
@@ -123,7 +114,7 @@ void engine_check_fma_scaling(struct engine *e)
         engine_say(e, "twice the steps took %.4f times the time", e->scaling.ratio));
 }
 
-void engine_check_copy_reaches_memcpy(struct engine *e)
+static void check_copy_reaches_memcpy(struct engine *e)
 {
     const char *name = "copy_reaches_memcpy",
                *title = "the copy ceiling reaches 0.995 of cudaMemcpy from device to device";
@@ -142,7 +133,7 @@ void engine_check_copy_reaches_memcpy(struct engine *e)
 }
 
 /* Three things that a shortened loop cannot all pass: the result, the counted flop, and a rate that the card has. */
-void engine_check_polynomial(struct engine *e)
+static void check_polynomial(struct engine *e)
 {
     const char *name = "polynomial_not_shortened";
     const char *title = "the polynomial's loop ran whole: result, counted flop and a rate within the FMA ceiling";
@@ -170,9 +161,10 @@ void engine_check_polynomial(struct engine *e)
     if (has_count)
         counted = unit->row->flop_counted.value / (double)unit->row->flop.value;
     add(e, name, title, true,
-        is_right(&unit->result) && share <= ABOVE_CEILING && fabs(counted - 1) <= ENGINE_FLOP_TOLERANCE ? PASSED
-                                                                                                        : FAILED,
-        engine_say(e, "result %s; %s; %s", is_right(&unit->result) ? "right" : "wrong",
+        engine_result_is_right(&unit->result) && share <= ABOVE_CEILING && fabs(counted - 1) <= ENGINE_FLOP_TOLERANCE
+            ? PASSED
+            : FAILED,
+        engine_say(e, "result %s; %s; %s", engine_result_is_right(&unit->result) ? "right" : "wrong",
                    has_rate ? engine_say(e, "rate %.4f of the FMA ceiling", share)
                             : "no FMA ceiling to compare the rate with",
                    has_count ? engine_say(e, "counted flop %.5f of the hand count", counted) : "flop not counted"));
@@ -180,7 +172,7 @@ void engine_check_polynomial(struct engine *e)
 
 /* ---- counters ---- */
 
-void engine_check_dram_rows(struct engine *e)
+static void check_dram_rows(struct engine *e)
 {
     const char *name = "every_kernel_has_dram_row",
                *title = "every kernel has DRAM bytes in every state that was asked for";
@@ -210,7 +202,7 @@ void engine_check_dram_rows(struct engine *e)
                     : engine_say(e, "all of %u rows have DRAM bytes", rows));
 }
 
-void engine_check_self_test(struct engine *e)
+static void check_self_test(struct engine *e)
 {
     const char *name = "counters_self_test", *title = "the counters read the warm copy of known bytes within 1 percent";
     const struct rl_counters *counters = &e->run->counters;
@@ -225,7 +217,7 @@ void engine_check_self_test(struct engine *e)
             engine_say(e, "counted DRAM bytes are %.5f of the bytes copied", counters->self_test.value));
 }
 
-void engine_check_copy_streams(struct engine *e)
+static void check_copy_streams(struct engine *e)
 {
     const char *name = "copy_streams_dram";
     const char *title = "the copy's DRAM bytes equal its asked bytes within 1 percent: warm, four times as long, and "
@@ -248,7 +240,7 @@ void engine_check_copy_streams(struct engine *e)
         add(e, name, title, false, good ? PASSED : FAILED, engine_say(e, "DRAM over asked bytes: %s", detail));
 }
 
-void engine_check_flop(struct engine *e)
+static void check_flop(struct engine *e)
 {
     const char *name = "flop_counted_equals_hand",
                *title = "counted flop equal the hand count within 0.1 percent on every row";
@@ -281,7 +273,7 @@ void engine_check_flop(struct engine *e)
                     uncounted ? engine_say(e, "%s: %s", uncounted->kernel, uncounted->flop_counted.why) : "no row");
 }
 
-void engine_check_steady(struct engine *e)
+static void check_steady(struct engine *e)
 {
     const char *name = "steady";
     const char *title = "warm DRAM bytes per launch at N and 4 N launches agree within 1 percent, the counter's floor "
@@ -317,7 +309,7 @@ void engine_check_steady(struct engine *e)
 
 /* ---- the machine ---- */
 
-void engine_check_driver(struct engine *e)
+static void check_driver(struct engine *e)
 {
     const char *name = "driver_unchanged", *title = "the driver at the end is the driver of the start";
     const struct rl_text *before = &e->run->environment.driver_version, *after = &e->driver_at_end;
@@ -366,7 +358,7 @@ static struct flagged find_flagged(const struct engine *e, const char *flag)
     return found;
 }
 
-void engine_check_clock(struct engine *e)
+static void check_clock(struct engine *e)
 {
     const char *name = "clock_steady";
     const char *title = "the SM clock was steady after warm-up and moved by at most 1 percent beyond its noise within "
@@ -383,7 +375,7 @@ void engine_check_clock(struct engine *e)
                    moved.total, moved.count ? ", first " : "", moved.count ? moved.first : ""));
 }
 
-void engine_check_shared(struct engine *e)
+static void check_shared(struct engine *e)
 {
     const char *name = "not_shared", *title = "no other process was on the GPU before, during or after the run";
     const char *why = "nothing was asked", *at = NULL;
@@ -414,7 +406,7 @@ void engine_check_shared(struct engine *e)
              : engine_say(e, "none in %u look%s", looks, rl_plural(looks)));
 }
 
-void engine_check_throttled(struct engine *e)
+static void check_throttled(struct engine *e)
 {
     const char *name = "not_throttled",
                *title = "no thermal, power or slowdown reason held the clocks down around any row";
@@ -444,18 +436,18 @@ void engine_check_throttled(struct engine *e)
 
 int engine_checks(struct engine *e, struct rl_err *err)
 {
-    engine_check_results(e);
-    engine_check_fma_scaling(e);
-    engine_check_copy_reaches_memcpy(e);
-    engine_check_polynomial(e);
-    engine_check_dram_rows(e);
-    engine_check_self_test(e);
-    engine_check_copy_streams(e);
-    engine_check_flop(e);
-    engine_check_driver(e);
-    engine_check_steady(e);
-    engine_check_clock(e);
-    engine_check_shared(e);
-    engine_check_throttled(e);
+    check_results(e);
+    check_fma_scaling(e);
+    check_copy_reaches_memcpy(e);
+    check_polynomial(e);
+    check_dram_rows(e);
+    check_self_test(e);
+    check_copy_streams(e);
+    check_flop(e);
+    check_driver(e);
+    check_steady(e);
+    check_clock(e);
+    check_shared(e);
+    check_throttled(e);
     return e->memory_failed ? rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for the run's checks") : 0;
 }

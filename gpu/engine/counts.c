@@ -1,9 +1,13 @@
 /* Counts: one counter session over all rows and the copy, its self-test, and the bytes per launch that follow from it.
  */
+#include "gpu/engine/counts.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "gpu/engine/internal.h"
+#include "gpu/engine/blank.h"
+#include "gpu/engine/tell.h"
+#include "gpu/engine/unit.h"
 #include "gpu/record/derive.h"
 #include "gpu/record/quantile.h"
 

@@ -3,126 +3,19 @@
  * recorded. */
 #include "gpu/engine/engine.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "gpu/base/time.h"
-#include "gpu/engine/internal.h"
+#include "gpu/engine/card.h"
+#include "gpu/engine/ceilings.h"
+#include "gpu/engine/checks.h"
+#include "gpu/engine/counts.h"
+#include "gpu/engine/rows.h"
+#include "gpu/engine/tell.h"
 #include "gpu/record/derive.h"
 
 #define SPIN_STEPS_MAX 25 /* of about 20 ms: a card that has not settled after half a second is said to be unsteady */
 #define SPIN_WINDOW    3
-
-const char *engine_say(struct engine *e, const char *fmt, ...)
-{
-    char text[512];
-    const char *kept;
-    va_list args;
-
-    va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    kept = rl_arena_strdup(e->arena, text);
-    if (kept)
-        return kept;
-    e->memory_failed = true;
-    return "memory ran out";
-}
-
-void engine_log(struct engine *e, const char *fmt, ...)
-{
-    char text[512];
-    va_list args;
-
-    if (!e->events || !e->events->log)
-        return;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    e->events->log(e->events->arg, text);
-}
-
-void engine_warn(struct engine *e, enum rl_code code, const char *message)
-{
-    if (e->events && e->events->warning)
-        e->events->warning(e->events->arg, code, message);
-    engine_log(e, "warning: %s", message);
-}
-
-void engine_step_begin(struct engine *e, const char *phase, const char *what)
-{
-    if (e->events && e->events->progress)
-        e->events->progress(e->events->arg, phase, what, e->done, e->total);
-}
-
-void engine_step_end(struct engine *e)
-{
-    if (e->done < e->total)
-        e->done++;
-}
-
-int engine_flag(struct engine *e, struct rl_strings *list, const char *word, struct rl_err *err)
-{
-    return rl_strings_add(e->arena, list, word) ? rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for the run's words")
-                                                : 0;
-}
-
-struct engine_unit *engine_unit_find(struct engine *e, const char *id)
-{
-    for (size_t i = 0; i < rl_unit_count; i++)
-        if (strcmp(rl_units[i]->id, id) == 0)
-            return &e->units[i];
-    return NULL;
-}
-
-bool engine_error_is_local(enum rl_code code)
-{
-    return code == RL_E_OUT_OF_MEMORY || code == RL_E_NOT_IMPLEMENTED || code == RL_E_UNSUPPORTED_CHIP;
-}
-
-bool engine_reason_throttles(const char *reason)
-{
-    /* NVML's names: SwPowerCap, HwSlowdown, SwThermalSlowdown, HwThermalSlowdown, HwPowerBrakeSlowdown */
-    return strcasestr(reason, "thermal") || strcasestr(reason, "power") || strcasestr(reason, "slowdown");
-}
-
-int engine_card_state(struct engine *e, const char *at, struct gpu_card_state *ret, struct rl_err *err)
-{
-    struct gpu_card_state got = {0};
-    struct rl_telemetry *entry;
-
-    if (e->backend->ops->card_state(e->backend, e->arena, at, &got, err))
-        return -1;
-    if (e->run->telemetry_count >= e->telemetry_max)
-        return rl_fail(err, RL_E_INTERNAL, NULL, "more than %zu telemetry entries", e->telemetry_max);
-    entry = &e->run->telemetry[e->run->telemetry_count++];
-    *entry = (struct rl_telemetry){
-        .at = at,
-        .time_s = rl_known((double)(rl_monotonic_ns() - e->started_ns) * 1e-9),
-        .sm_hz = got.sm_hz,
-        .memory_hz = got.memory_hz,
-        .temperature_c = got.temperature_c,
-        .power_w = got.power_w,
-        .energy_j = got.energy_j,
-        .reasons = got.reasons,
-        .other_processes = got.other_processes,
-    };
-    if (e->events && e->events->telemetry)
-        e->events->telemetry(e->events->arg, entry);
-    *ret = got;
-    return 0;
-}
-
-int engine_note_sharing(struct engine *e, struct rl_err *err)
-{
-    if (e->not_alone || !e->backend->shared_why)
-        return 0;
-    e->not_alone = engine_say(e, "the GPU is not locked for this run alone: %s", e->backend->shared_why);
-    engine_warn(e, RL_E_FORBIDDEN, e->not_alone);
-    return engine_flag(e, &e->run->flags, "shared", err);
-}
 
 /* The scalar copy and the memcpy are there to be compared with the copy, and only warm; an emptied L2 adds nothing. */
 static bool measured_cold(const struct rl_unit *unit)

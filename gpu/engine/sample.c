@@ -1,8 +1,13 @@
 /* Sampling one unit in one state: launches per batch, the stopping rule, the card's state around it, retries. */
+#include "gpu/engine/sample.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "gpu/engine/internal.h"
+#include "gpu/engine/card.h"
+#include "gpu/engine/stop.h"
+#include "gpu/engine/tell.h"
+#include "gpu/engine/unit.h"
 #include "gpu/record/quantile.h"
 
 #define WARM_LAUNCHES_MIN 10 /* METHOD "Cache states": a batch of at least 10 launches and at least 1 ms */

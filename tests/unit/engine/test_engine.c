@@ -1,5 +1,5 @@
 /* The engine's order, choices, retries and subsets, and what it goes on without, over the fake backend. */
-#include "gpu/engine/internal.h"
+#include "gpu/engine/stop.h"
 #include "gpu/record/json.h"
 #include "tests/unit/engine/engine_fixture.h"
 

@@ -1,5 +1,5 @@
 /* What the engine makes of clocks that move, cards that throttle, and a card that has to warm up first. */
-#include "gpu/engine/internal.h"
+#include "gpu/engine/sample.h"
 #include "tests/unit/engine/engine_fixture.h"
 
 static const char *const victim = "transpose_naive";
