@@ -1,11 +1,15 @@
 /* Whose figures these are and when they were made: what the importer says, what the files say, and that both agree. */
+#include "gpu/import/identity.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "gpu/base/num.h"
 #include "gpu/base/time.h"
-#include "gpu/import/internal.h"
+#include "gpu/import/common/note.h"
+#include "gpu/import/ncu/launches.h"
+#include "gpu/import/text/message.h"
 #include "kernels/unit/catalogue.h"
 
 #define DEVICE_NAME_MAX 128u
@@ -98,7 +102,8 @@ int import_fields_check(struct import *import)
     return check_date(import);
 }
 
-const char *import_slug(struct rl_arena *arena, const char *name)
+/* "gpu-name" of a device's name: lower-case letters, digits and single dashes; NULL when nothing is left. */
+static const char *slug_of(struct rl_arena *arena, const char *name)
 {
     /* other bytes become xHH, so that names in other scripts stay apart */
     char *slug = rl_arena_alloc(arena, 3 * strlen(name) + 1);
@@ -174,7 +179,7 @@ static int set_device(struct import *import, const struct import_table *table)
         return 0;
     }
     device->name = rl_arena_strdup(arena, seen != NULL ? seen : given);
-    device->id = uuid ? rl_arena_strdup(arena, given) : import_slug(arena, seen != NULL ? seen : given);
+    device->id = uuid ? rl_arena_strdup(arena, given) : slug_of(arena, seen != NULL ? seen : given);
     if (device->name == NULL)
         return rl_fail(import->err, RL_E_NO_MEMORY, "device", "no memory for the device");
     if (device->id == NULL || strlen(device->id) > 256)

@@ -5,47 +5,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/base/hash.h"
-#include "gpu/import/timings/times.h"
+#include "gpu/import/common/files.h"
+#include "gpu/import/common/state.h"
+#include "gpu/import/identity.h"
+#include "gpu/import/join/events.h"
+#include "gpu/import/join/match.h"
+#include "gpu/import/join/merge.h"
+#include "gpu/import/join/rows.h"
+#include "gpu/import/join/timed.h"
+#include "gpu/import/ncu/launches.h"
+#include "gpu/import/ncu/read.h"
+#include "gpu/import/ncu/table.h"
+#include "gpu/import/power/log.h"
+#include "gpu/import/record.h"
+#include "gpu/import/recording.h"
+#include "gpu/import/text/decode.h"
+#include "gpu/import/text/number.h"
+#include "gpu/import/timings/events.h"
+#include "gpu/import/timings/plain.h"
+#include "gpu/import/timings/read.h"
 #include "gpu/record/derive.h"
 #include "gpu/record/json.h"
 #include "kernels/unit/catalogue.h"
 
-const char *import_kind_name(enum import_kind kind)
-{
-    static const char *const names[IMPORT_KIND_COUNT] = {"ncu", "timings", "recording", "record", "power"};
-    return names[kind];
-}
-
-const struct import_file *import_file_of(const struct import_request *request, enum import_kind kind)
-{
-    for (size_t i = 0; i < request->file_count; i++)
-        if (request->files[i].kind == kind)
-            return &request->files[i];
-    return NULL;
-}
-
-void import_blank_row(struct rl_row *row, const char *why)
-{
-    *row = (struct rl_row){0};
-    rl_row_unknown(row, why);
-    row->launch.dims_why = row->launch.shared_why = why;
-}
-
-int import_add_file(struct import *import, const struct import_file *file, const char *format)
-{
-    struct rl_run *run = import->run;
-    char hex[65];
-    if (run->import.files == NULL)
-        run->import.files = rl_arena_array(run->arena, 4, sizeof *run->import.files);
-    rl_sha256_hex(file->data, file->len, hex);
-    struct rl_import_file added = {import_kind_name(file->kind), rl_arena_strdup(run->arena, format),
-                                   (int64_t)file->len, rl_arena_strdup(run->arena, hex)};
-    if (run->import.files == NULL || added.format == NULL || added.sha256 == NULL)
-        return rl_fail(import->err, RL_E_NO_MEMORY, added.kind, "no memory for the import");
-    run->import.files[run->import.file_count++] = added;
-    return 0;
-}
+#define ARENA_MAX ((size_t)192 << 20) /* of an import's own memory */
 
 /* Each kind once; a recording and a record each alone. */
 static int check_files(const struct import_request *request, struct rl_err *err)
@@ -67,65 +50,6 @@ static int check_files(const struct import_request *request, struct rl_err *err)
     if ((seen[IMPORT_RECORDING] > 0 || seen[IMPORT_RECORD] > 0) && request->file_count > 1)
         return rl_fail(err, RL_E_BAD_FIELD, seen[IMPORT_RECORDING] > 0 ? "recording" : "record",
                        "a recording, or a record, is imported alone: it has its times and bytes");
-    return 0;
-}
-
-/* ---- rows of a counter file alone ---- */
-
-static bool only_group_of(const struct import_table *table, const char *id)
-{
-    size_t found = 0;
-    for (size_t i = 0; i < table->group_count; i++)
-        found += strcmp(table->groups[i].base, id) == 0;
-    return found == 1;
-}
-
-const char *import_shape_name(struct import *import, const char *name, const int64_t grid[3], const int64_t block[3])
-{
-    return rl_arena_printf(import->run->arena, "%.*s @ (%lld, %lld, %lld)x(%lld, %lld, %lld)",
-                           (int)(IMPORT_NAME_MAX - 128), name, (long long)grid[0], (long long)grid[1],
-                           (long long)grid[2], (long long)block[0], (long long)block[1], (long long)block[2]);
-}
-
-const char *import_row_name(struct import *import, const struct import_table *table, const struct import_group *group)
-{
-    const struct rl_unit *unit = rl_unit_find(group->base);
-    size_t same = 0;
-    if (unit != NULL && unit->kind == RL_UNIT_KERNEL && only_group_of(table, group->base))
-        return unit->id;
-    for (size_t i = 0; i < table->group_count; i++)
-        same += strcmp(table->groups[i].name, group->name) == 0;
-    return same == 1 ? rl_arena_strdup(import->run->arena, group->name)
-                     : import_shape_name(import, group->name, group->grid, group->block);
-}
-
-int import_rows_of(struct import *import, const struct import_table *table, struct import_group **groups, size_t count)
-{
-    struct rl_run *run = import->run;
-    const char *kind = table->groups[0].first != NULL ? "ncu" : "timings";
-    if (count > IMPORT_ROWS_MAX)
-        return rl_fail(import->err, RL_E_TOO_LARGE, kind,
-                       "%s: has %zu kernels (by name, grid and block); at most %u make a run: profile fewer with "
-                       "--kernel-name, or name those wanted by timings",
-                       table->name, count, IMPORT_ROWS_MAX);
-    run->rows = rl_arena_array(run->arena, count, sizeof *run->rows);
-    if (run->rows == NULL)
-        return rl_fail(import->err, RL_E_NO_MEMORY, kind, "no memory for %zu kernels", count);
-    for (size_t i = 0; i < count; i++) {
-        struct rl_row *row = &run->rows[i];
-        import_blank_row(row, "the imported files do not say");
-        row->kernel = import_row_name(import, table, groups[i]);
-        const struct rl_unit *unit = row->kernel != NULL ? rl_unit_find(row->kernel) : NULL;
-        row->title = unit != NULL ? unit->title : row->kernel;
-        if (row->kernel == NULL)
-            return rl_fail(import->err, RL_E_NO_MEMORY, kind, "no memory for the kernels' names");
-        if (rl_run_row(run, row->kernel) != NULL)
-            return rl_fail(import->err, RL_E_IMPORT_DISAGREES, kind,
-                           "%s: two kernels have names that are equal as far as they are kept", table->name);
-        run->row_count++;
-        groups[i]->used = true;
-    }
-    import->row_group = groups;
     return 0;
 }
 
@@ -290,7 +214,7 @@ int import_make(const struct import_request *request, struct import_result *ret,
     int rc = -1;
     if (check_files(request, import.err) != 0 || import_fields_check(&import) != 0)
         return -1;
-    import.arena = rl_arena_new(IMPORT_ARENA_MAX);
+    import.arena = rl_arena_new(ARENA_MAX);
     import.run = rl_run_new();
     if (import.arena == NULL || import.run == NULL) {
         rl_fail(import.err, RL_E_NO_MEMORY, NULL, "no memory for an import");

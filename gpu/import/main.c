@@ -11,6 +11,7 @@
 
 #include "gpu/base/time.h"
 #include "gpu/import/import.h"
+#include "gpu/import/record.h"
 #include "gpu/record/json.h"
 #include "gpu/record/json_text.h"
 #include "gpu/record/text.h"

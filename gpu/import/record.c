@@ -1,12 +1,20 @@
 /* A published table as data: ratios and percentages as they were printed, all else that follows from them marked
  * derived. The file's form is in gpu/import/IMPORT.md. */
+#include "gpu/import/record.h"
+
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "gpu/base/time.h"
-#include "gpu/import/internal.h"
+#include "gpu/import/common/files.h"
+#include "gpu/import/common/note.h"
+#include "gpu/import/common/rows.h"
+#include "gpu/import/identity.h"
+#include "gpu/import/text/decode.h"
+#include "gpu/import/text/message.h"
 #include "kernels/unit/catalogue.h"
 
 #define MB_ROUNDING 0.05e6 /* a figure printed with one decimal, in megabytes */

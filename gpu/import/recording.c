@@ -1,10 +1,15 @@
 /* A recording of raw answers: replayed through the engine, then an import like any other. */
+#include "gpu/import/recording.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "gpu/base/num.h"
 #include "gpu/engine/engine.h"
-#include "gpu/import/internal.h"
+#include "gpu/import/common/files.h"
+#include "gpu/import/common/note.h"
+#include "gpu/import/identity.h"
+#include "gpu/import/text/message.h"
 #include "gpu/recording/replay.h"
 #include "kernels/unit/catalogue.h"
 

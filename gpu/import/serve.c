@@ -17,7 +17,7 @@
 #include "gpu/base/io.h"
 #include "gpu/base/time.h"
 #include "gpu/import/import.h"
-#include "gpu/import/internal.h"
+#include "gpu/import/text/message.h"
 #include "gpu/record/json.h"
 #include "gpu/record/json_text.h"
 

@@ -1,10 +1,13 @@
 /* From cells to values: the file's number format, units, and launches grouped by kernel and shape. */
+#include "gpu/import/ncu/launches.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/import/internal.h"
+#include "gpu/import/text/message.h"
+#include "gpu/import/text/names.h"
 
 static struct import_source at_reading(const struct import_table *t, const struct import_reading *reading)
 {
@@ -116,23 +119,6 @@ static int decide_format(struct import_table *t, struct rl_err *err)
 }
 
 /* ---- values ---- */
-
-void import_table_odd(struct import_table *t, const char *metric, const char *text, size_t line)
-{
-    for (size_t i = 0; i < t->odd_metrics; i++)
-        if (strcmp(t->odd[i].metric, metric) == 0) {
-            t->odd[i].count++;
-            return;
-        }
-    if (t->odd_metrics == IMPORT_ODD_SHOWN) {
-        t->odd_more++;
-        return;
-    }
-    struct import_odd *odd = &t->odd[t->odd_metrics++];
-    char quoted[IMPORT_QUOTE];
-    *odd = (struct import_odd){.metric = metric, .line = line, .count = 1};
-    snprintf(odd->text, sizeof odd->text, "%s", import_quote(quoted, text));
-}
 
 struct amount {
     double real;   /* in the metric's own unit to a whole or a second, times its factor */

@@ -1,11 +1,14 @@
 /* Lines of a counter file that are not plainly a row: the profiler's messages, the program's own output, and rows that
  * a progress line without an end, or mpirun's tags, were put before. Where rows are in quotes, one can be told from
  * what stands beside it; a row that cannot be told whole is an error, and never left out. */
+#include "gpu/import/ncu/lines.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-#include "gpu/import/internal.h"
+#include "gpu/import/common/note.h"
+#include "gpu/import/text/message.h"
 
 #define STARTS_MAX 64 /* in one line: each is scanned to its end */
 #define TAG_MAX    128

@@ -3,9 +3,10 @@
  * Names: GB20x has dram__bytes_op_read and _op_write for dram__bytes_read and _write; Volta's first tools had fbpa__
  * ones. A DRAM or L2 sector is 32 bytes (the profiler's own documentation). Prefixes of units are decimal: K, M, G are
  * 10^3, 10^6, 10^9. */
-#include <string.h>
+#include "gpu/import/ncu/metric.h"
 
-#include "gpu/import/internal.h"
+#include <stdbool.h>
+#include <string.h>
 
 /* Thread instructions of one kind: of the sub-partitions, or summed over the SM; counted, or per cycle that the SMs'
  * clocks ran (ncu 2025.3 --set full, H200: 147.75 per cycle x sm__cycles_elapsed.avg is 1.00002 of what vector_add

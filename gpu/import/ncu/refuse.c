@@ -1,10 +1,12 @@
 /* What a file without the profiler's table is, by the marks that each kind leaves in it: people upload whatever is
  * named .csv, and "no header found" tells them nothing. */
+#include "gpu/import/ncu/refuse.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/import/internal.h"
+#include "gpu/import/text/message.h"
 
 #define EXPORT                                                                                                         \
     "; counters are exported with: ncu --csv --page raw --metrics dram__bytes_read.sum,dram__bytes_write.sum PROGRAM"

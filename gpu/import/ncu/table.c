@@ -1,8 +1,11 @@
 /* The launches of a counter file, each once: rows of one launch find it by its process, id, name and shape. */
+#include "gpu/import/ncu/table.h"
+
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "gpu/import/internal.h"
+#include "gpu/import/text/message.h"
 
 static int no_memory(const struct import_file *file, struct rl_err *err)
 {
@@ -89,4 +92,21 @@ int import_table_launch(const struct import_file *file, struct import_table *t, 
         return no_memory(file, err);
     *ret = t->slots[at] = t->launches[t->launch_count++] = launch;
     return 0;
+}
+
+void import_table_odd(struct import_table *t, const char *metric, const char *text, size_t line)
+{
+    for (size_t i = 0; i < t->odd_metrics; i++)
+        if (strcmp(t->odd[i].metric, metric) == 0) {
+            t->odd[i].count++;
+            return;
+        }
+    if (t->odd_metrics == IMPORT_ODD_SHOWN) {
+        t->odd_more++;
+        return;
+    }
+    struct import_odd *odd = &t->odd[t->odd_metrics++];
+    char quoted[IMPORT_QUOTE];
+    *odd = (struct import_odd){.metric = metric, .line = line, .count = 1};
+    snprintf(odd->text, sizeof odd->text, "%s", import_quote(quoted, text));
 }

@@ -1,4 +1,6 @@
 /* Average power and energy of a log's samples: of the GPU and the window that are meant, by the trapezoidal rule. */
+#include "gpu/import/power/energy.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,7 +10,8 @@
 
 #include "gpu/base/num.h"
 #include "gpu/base/time.h"
-#include "gpu/import/power/power.h"
+#include "gpu/import/common/note.h"
+#include "gpu/import/text/message.h"
 #include "gpu/record/quantile.h"
 
 #define DAY_MS         86400000.0

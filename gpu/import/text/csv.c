@@ -1,9 +1,12 @@
 /* libcsv's adapter: physical lines in, records out, so that every record knows its line. */
+#include "gpu/import/text/csv.h"
+
 #include <csv.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/import/internal.h"
+#include "gpu/base/buf.h"
+#include "gpu/import/text/decode.h"
 
 struct import_csv {
     struct csv_parser parser;

@@ -1,9 +1,10 @@
 /* Compressed uploads: the one user of zlib here. */
+#include "gpu/import/text/gzip.h"
+
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
-
-#include "gpu/import/timings/times.h"
 
 static int no_memory(const struct import_place *at)
 {

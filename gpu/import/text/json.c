@@ -1,10 +1,12 @@
 /* JSON of clients: values one after the other, and errors in our own words with line and column. */
+#include "gpu/import/text/json.h"
+
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "gpu/base/num.h"
-#include "gpu/import/timings/times.h"
 
 #define NEAR_MAX 40u /* bytes of what stands at fault */
 
@@ -40,6 +42,15 @@ bool import_json_take(struct import_json *json, char character)
         return false;
     advance(json, json->at + 1);
     return true;
+}
+
+const char *import_json_seen(const json_t *value, char out[IMPORT_QUOTE])
+{
+    char *text =
+        json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(15)); /* 0.1 as it was written */
+    import_quote(out, text != NULL ? text : "?");
+    free(text);
+    return out;
 }
 
 /* The word that begins at `from`, or its one character. */
@@ -200,4 +211,9 @@ int import_json_value(struct import_json *json, json_t **ret)
         return not_read(json, begin, &why);
     advance(json, begin + (size_t)why.position);
     return 0;
+}
+
+int import_json_end(struct import_json *json)
+{
+    return import_json_peek(json) == '\0' && json->at >= json->len ? 0 : import_json_wrong(json, "the file's end");
 }

@@ -1,8 +1,8 @@
 /* A kernel's own name within what demanglers and profilers print: types, scopes, template arguments, parameters, ABI
  * tags and the suffixes of clones around it. */
-#include <string.h>
+#include "gpu/import/text/names.h"
 
-#include "gpu/import/internal.h"
+#include <string.h>
 
 #define NESTING_MAX 256
 

@@ -1,10 +1,11 @@
 /* Numbers as profilers print them under any locale. One file has one format; which it is, all of its numbers say
  * together: "117.344" alone may be either. */
+#include "gpu/import/text/number.h"
+
 #include <string.h>
 #include <strings.h>
 
 #include "gpu/base/num.h"
-#include "gpu/import/internal.h"
 
 static const struct {
     char group, decimal;

@@ -8,10 +8,10 @@
  *
  * so that what both agree on is compared: the function's own name, and its template arguments without their casts,
  * namespaces, parameter lists and types of results. */
+#include "gpu/import/text/spelling.h"
+
 #include <ctype.h>
 #include <string.h>
-
-#include "gpu/import/timings/times.h"
 
 static bool is_word(char c)
 {

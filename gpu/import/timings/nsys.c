@@ -1,12 +1,19 @@
 /* CSV of nsys stats: cuda_gpu_trace (launches one by one), cuda_gpu_kern_sum and cuda_gpu_kern_gb_sum (statistics of
  * each kernel, the latter by grid and block). */
+#include "gpu/import/timings/nsys.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "gpu/base/num.h"
-#include "gpu/import/timings/times.h"
+#include "gpu/import/common/note.h"
+#include "gpu/import/common/rows.h"
+#include "gpu/import/text/csv.h"
+#include "gpu/import/text/message.h"
+#include "gpu/import/timings/events.h"
+#include "gpu/import/timings/plain.h"
 
 #define SECONDS_MOST 1e6
 
@@ -384,6 +391,42 @@ static int read_all(struct nsys *n, const struct import_text *text)
     return n->place == IN_TABLE && import_csv_inside(n->csv)
                ? import_fail_at(&n->at, RL_E_IMPORT_FORMAT, NULL, "ends within quotes: the file is cut")
                : 0;
+}
+
+/* ---- which files are its ---- */
+
+static bool has_word(const struct import_text *text, const char *word)
+{
+    return memmem(text->data, text->len, word, strlen(word)) != NULL;
+}
+
+/* Columns that tables of nsys stats have whatever --timeunit they are of. Older releases write no unit at all. */
+static bool is_any_header(const char *line, size_t len)
+{
+    static const char *const headers[][3] = {
+        {"Start", "Duration", "GrdX"}, {"Start", "Duration", "Name"}, {"Time", "Total Time", "Name"}};
+    for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++) {
+        size_t found = memchr(line, ',', len) != NULL;
+        for (size_t w = 0; w < 3; w++)
+            found += memmem(line, len, headers[i][w], strlen(headers[i][w])) != NULL;
+        if (found == 4)
+            return true;
+    }
+    return false;
+}
+
+bool import_is_nsys(const struct import_text *text, char first)
+{
+    const char *line;
+    size_t at = 0, len;
+    if (first == '[' || first == '{' || first == '#' || first == '=')
+        return false;
+    if (has_word(text, "(ns)") || has_word(text, "Instances"))
+        return true;
+    while (import_text_line(text, &at, &line, &len))
+        if (is_any_header(line, len))
+            return true;
+    return false;
 }
 
 int import_nsys(struct import *import, const struct import_file *file, const struct import_text *text,

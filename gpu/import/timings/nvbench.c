@@ -1,11 +1,18 @@
 /* nvbench's JSON (--json FILE): of each benchmark's states the time of its GPU work, isolated (cold) and in batches
  * (warm). It prints numbers as texts, and has means and no medians. */
+#include "gpu/import/timings/nvbench.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/base/buf.h"
 #include "gpu/base/num.h"
-#include "gpu/import/timings/times.h"
+#include "gpu/import/common/note.h"
+#include "gpu/import/common/rows.h"
+#include "gpu/import/text/json.h"
+#include "gpu/import/text/message.h"
+#include "gpu/import/timings/plain.h"
 
 struct bench {
     struct import *import;
@@ -162,7 +169,7 @@ static void say_device(struct bench *b, const json_t *document)
     }
 }
 
-int import_nvbench(struct import *import, const struct import_file *file, const json_t *document)
+static int take_document(struct import *import, const struct import_file *file, const json_t *document)
 {
     struct bench b = {.import = import, .at = {import->err, file, 0}, .device = -1};
     const json_t *benchmarks = json_object_get(document, "benchmarks"), *benchmark;
@@ -185,5 +192,21 @@ int import_nvbench(struct import *import, const struct import_file *file, const 
                         rl_plural(b.skipped), b.skipped == 1 ? "was" : "were");
     }
     import_plain_end(&b.plain);
+    return rc;
+}
+
+int import_nvbench(struct import *import, const struct import_file *file, const struct import_text *text,
+                   const char **ret_format)
+{
+    struct import_place at = {import->err, file, 1};
+    struct import_json json = import_json_begin(&at, text->data, text->len);
+    json_t *document = NULL;
+    (void)ret_format;
+    if (import_json_value(&json, &document) != 0)
+        return -1;
+    int rc = import_json_end(&json);
+    if (rc == 0)
+        rc = take_document(import, file, document);
+    json_decref(document);
     return rc;
 }

@@ -1,9 +1,12 @@
 /* Sample lines of roofline-measure --json: raw samples for the store, whose statistics have to be the document's. */
+#include "gpu/import/timings/samples.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/import/internal.h"
+#include "gpu/import/text/json.h"
+#include "gpu/import/text/message.h"
 #include "gpu/record/quantile.h"
 #include "kernels/unit/catalogue.h"
 

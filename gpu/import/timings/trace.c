@@ -1,10 +1,15 @@
 /* Chrome traces of the PyTorch profiler (torch.profiler, export_chrome_trace): kernels one by one, with grid, block and
  * duration. Events are read one at a time: a trace of 16 MiB has 50,000, and a tree of all takes ten times its size. */
+#include "gpu/import/timings/trace.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "gpu/import/timings/times.h"
+#include "gpu/import/text/json.h"
+#include "gpu/import/text/message.h"
+#include "gpu/import/timings/events.h"
+#include "gpu/import/timings/members.h"
 
 #define TRACE_US_MOST 1e12 /* of a duration: as many seconds as a record may have */
 
@@ -173,17 +178,26 @@ static void say_rest(struct trace *t)
         said->date_ms = (int64_t)ms;
 }
 
-int import_trace(struct import *import, const struct import_file *file, struct import_json *json)
+bool import_is_trace(const struct import_text *text, char first)
 {
-    struct trace t = {.import = import, .at = json->place, .base_ns = NAN, .cuda = NAN};
+    return first == '[' && memmem(text->data, text->len < 65536 ? text->len : 65536, "\"ph\"", 4) != NULL;
+}
+
+int import_trace(struct import *import, const struct import_file *file, const struct import_text *text,
+                 const char **ret_format)
+{
+    struct import_place at = {import->err, file, 1};
+    struct import_json json = import_json_begin(&at, text->data, text->len);
+    struct trace t = {.import = import, .at = &at, .base_ns = NAN, .cuda = NAN};
+    (void)ret_format;
     t.events = import_events_new(import, file);
     if (t.events == NULL)
         return -1;
-    json->reals = true;
+    json.reals = true;
     import->events = t.events;
-    int rc = import_json_peek(json) == '[' ? read_events(&t, json) : read_object(&t, json);
-    if (rc == 0 && !(import_json_peek(json) == '\0' && json->at >= json->len))
-        rc = import_json_wrong(json, "the file's end");
+    int rc = import_json_peek(&json) == '[' ? read_events(&t, &json) : read_object(&t, &json);
+    if (rc == 0)
+        rc = import_json_end(&json);
     if (rc == 0) {
         char what[96];
         snprintf(what, sizeof what, "%zu event%s and no kernel among them (\"cat\": \"kernel\")", t.seen,

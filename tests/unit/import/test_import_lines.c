@@ -1,6 +1,6 @@
 /* Lines beside the table: a row that something stands before or behind is read or refused with its line, never lost;
  * the profiler's errors are told; files without a table are named. */
-#include "gpu/import/internal.h"
+#include "gpu/import/text/names.h"
 #include "tests/unit/import/import_fixture.h"
 
 #define DRAM(id, kernel, value) LONG_ROW(id, kernel, "(5, 1, 1)", "dram__bytes.sum", "byte", value)

@@ -1,5 +1,7 @@
 /* Counter files: both shapes, what stands around them, units, launches, and what is refused where. */
-#include "gpu/import/internal.h"
+#include "gpu/import/common/rows.h"
+#include "gpu/import/ncu/metric.h"
+#include "gpu/import/text/names.h"
 #include "tests/unit/import/import_fixture.h"
 
 #define DRAM(id, kernel, value) LONG_ROW(id, kernel, "(5, 1, 1)", "dram__bytes.sum", "byte", value)

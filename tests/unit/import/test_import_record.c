@@ -1,4 +1,5 @@
 /* The published T4 record, and recordings as imports. argv: the shipped record, a recording. */
+#include "gpu/import/record.h"
 #include "tests/unit/import/import_fixture.h"
 
 static char *shipped, *recorded;

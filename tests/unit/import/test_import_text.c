@@ -1,5 +1,6 @@
 /* Encodings, line ends and number formats of uploaded files. */
-#include "gpu/import/internal.h"
+#include "gpu/import/text/message.h"
+#include "gpu/import/text/number.h"
 #include "tests/unit/import/import_fixture.h"
 
 #define BYTES_ROW LONG_ROW("0", "k(float *)", "(5, 1, 1)", "dram__bytes.sum", "byte", "7,104,896")

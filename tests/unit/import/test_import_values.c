@@ -1,6 +1,5 @@
 /* What becomes of a counter file's cells: whole counts, rates, times and clocks, instructions by precision, and cells
  * that hold no number. */
-#include "gpu/import/internal.h"
 #include "gpu/record/derive.h"
 #include "tests/unit/import/import_fixture.h"
 
