@@ -1,6 +1,6 @@
 /* Copies of a database: the one that a migration leaves beside it, and the one that an operator asks for. A copy has
  * another name until it is whole and on disk: a killed VACUUM INTO leaves a file that opens as an empty database. */
-#include "db/core/internal.h"
+#include "db/backup.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -10,6 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "db/check.h"
+#include "db/core/error.h"
+#include "db/core/internal.h"
+#include "db/file.h"
+#include "db/migrate.h"
 #include "gpu/base/time.h"
 
 #define PARTIAL        ".partial"

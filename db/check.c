@@ -1,5 +1,5 @@
 /* Whether a database is whole: of an open store, and of a file that is only read. */
-#include "db/core/internal.h"
+#include "db/check.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,6 +8,13 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "db/core/error.h"
+#include "db/core/internal.h"
+#include "db/core/query.h"
+#include "db/file.h"
+#include "db/jobs/queue.h"
+#include "db/migrate.h"
 
 static int check_job_counts(struct store *store, struct rl_err *err)
 {

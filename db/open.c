@@ -1,5 +1,5 @@
-/* Opening a database: the guard, the connection's settings, whose file it is, migrations, and checks of the whole. */
-#include "db/runs/withdrawn.h"
+/* Opening a database, and closing it: the guard, and in which order all that belongs to a store is read. */
+#include "db/open.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -11,71 +11,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define OPEN_BUSY_MS         1000
+#include "db/core/connect.h"
+#include "db/core/deflate.h"
+#include "db/core/error.h"
+#include "db/core/prepared.h"
+#include "db/core/statement.h"
+#include "db/core/transaction.h"
+#include "db/core/watch.h"
+#include "db/file.h"
+#include "db/jobs/queue.h"
+#include "db/migrate.h"
+#include "db/rows/trend_remake.h"
+#include "db/series/memory.h"
+
 #define LOCK_WAIT_MS         1000
 #define LOCK_TRY_MS          20
-#define VALUE_MAX_BYTES      (64 * 1024 * 1024) /* of one stored text or blob */
-#define WRITABLE_PROBE_BYTES 32768              /* twice that as hex: several pages, so that the log file has to grow */
-
-/* Absolute, without symbolic links, and of a file without hard links: two names of one file must find one lock. NULL
- * with err set. */
-char *store_absolute_path(const char *path, struct rl_err *err)
-{
-    char *real = realpath(path, NULL), *copy, *slash, *directory, *joined = NULL;
-    struct stat status;
-
-    if (real != NULL) {
-        bool is_file = stat(real, &status) == 0 && S_ISREG(status.st_mode);
-
-        if (is_file && status.st_nlink <= 1)
-            return real;
-        free(real);
-        if (is_file)
-            rl_fail(
-                err, RL_E_STORE_OPEN, "database",
-                "the database's file has %llu names (hard links), and its lock goes by name: two daemons could open "
-                "it at once; leave it one name",
-                (unsigned long long)status.st_nlink);
-        else
-            rl_fail(err, RL_E_STORE_OPEN, "database", "the database's name is that of something other than a file");
-        return NULL;
-    }
-    if (errno != ENOENT || path[0] == '\0' || path[strlen(path) - 1] == '/' || lstat(path, &status) == 0) {
-        rl_fail(err, RL_E_STORE_OPEN, "database", "the database's name cannot be resolved: %s", strerror(errno));
-        return NULL;
-    }
-    copy = strdup(path);
-    if (copy == NULL) {
-        rl_fail(err, RL_E_NO_MEMORY, "database", "no memory for the database's name");
-        return NULL;
-    }
-    slash = strrchr(copy, '/');
-    if (slash != NULL)
-        *slash = '\0';
-    directory = realpath(slash == NULL ? "." : slash == copy ? "/" : copy, NULL);
-    if (directory == NULL)
-        rl_fail(err, RL_E_STORE_OPEN, "database", "the database's directory cannot be opened: %s", strerror(errno));
-    else if (asprintf(&joined, "%s/%s", strcmp(directory, "/") == 0 ? "" : directory,
-                      slash != NULL ? slash + 1 : copy) < 0) {
-        joined = NULL;
-        rl_fail(err, RL_E_NO_MEMORY, "database", "no memory for the database's name");
-    }
-    free(directory);
-    free(copy);
-    return joined;
-}
-
-bool store_in_log_mode(const char *path)
-{
-    unsigned char head[20] = {0}; /* 18 and 19: 2 for a write-ahead log (sqlite.org/fileformat2.html) */
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-    if (fd < 0)
-        return false;
-    bool whole = pread(fd, head, sizeof head, 0) == (ssize_t)sizeof head;
-    close(fd);
-    return whole && head[18] == 2 && head[19] == 2;
-}
+#define WRITABLE_PROBE_BYTES 32768 /* twice that as hex: several pages, so that the log file has to grow */
 
 /* Under the lock and before the connection is there: closing a descriptor of the file would drop its locks. */
 static bool has_lost_log(const char *path)
@@ -122,188 +73,6 @@ static int take_guard(struct store *store, bool *ret_no_log, struct rl_err *err)
         return rl_fail(err, RL_E_STORE_BUSY, "database", "another rooflined has this database open");
     return rl_fail(err, RL_E_STORE_IO, "database", "the lock file beside the database cannot be locked: %s",
                    strerror(errno));
-}
-
-int store_connect(struct store *store, struct rl_err *err)
-{
-    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
-
-    errno = 0;
-    if (sqlite3_open_v2(store->path, &store->db, flags, NULL) != SQLITE_OK) {
-        if (store->db == NULL)
-            return rl_fail(err, RL_E_NO_MEMORY, "database", "no memory for a connection");
-        return store_fail(store, err, "opening the database");
-    }
-    if (sqlite3_db_readonly(store->db, "main") == 1) /* SQLite falls back to reading when writing is not allowed */
-        return rl_fail(err, RL_E_STORE_READONLY, "database", "the database may be read but not written by this user");
-    if (sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL) != SQLITE_OK ||
-        sqlite3_db_config(store->db, SQLITE_DBCONFIG_DQS_DDL, 0, NULL) != SQLITE_OK ||
-        sqlite3_db_config(store->db, SQLITE_DBCONFIG_DQS_DML, 0, NULL) != SQLITE_OK ||
-        sqlite3_db_config(store->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL) != SQLITE_OK ||
-        sqlite3_db_config(store->db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL) != SQLITE_OK)
-        return store_fail(store, err, "configuring the connection");
-    sqlite3_limit(store->db, SQLITE_LIMIT_LENGTH, VALUE_MAX_BYTES);
-    sqlite3_busy_timeout(store->db, OPEN_BUSY_MS);
-    return 0;
-}
-
-static int read_int(struct store *store, const char *sql, int64_t *ret, struct rl_err *err, const char *doing)
-{
-    sqlite3_stmt *stmt = NULL;
-    int rc = -1;
-
-    errno = 0;
-    if (sqlite3_prepare_v2(store->db, sql, -1, &stmt, NULL) != SQLITE_OK || sqlite3_step(stmt) != SQLITE_ROW)
-        store_fail(store, err, doing);
-    else {
-        *ret = sqlite3_column_int64(stmt, 0);
-        rc = 0;
-    }
-    sqlite3_finalize(stmt);
-    return rc;
-}
-
-static int execute(struct store *store, const char *sql, struct rl_err *err, const char *doing)
-{
-    errno = 0;
-    if (sqlite3_exec(store->db, sql, NULL, NULL, NULL) != SQLITE_OK)
-        return store_fail(store, err, doing);
-    return 0;
-}
-
-/* Decides before anything is written: another program's file is left untouched. */
-int store_identify(struct store *store, int newest, bool *ret_fresh, struct rl_err *err)
-{
-    int64_t application = 0, version = 0, objects = 0;
-
-    if (read_int(store, "PRAGMA application_id", &application, err, "reading the database") < 0 ||
-        read_int(store, "PRAGMA user_version", &version, err, "reading the database") < 0 ||
-        read_int(store, "SELECT count(*) FROM sqlite_schema", &objects, err, "reading the database") < 0) {
-        if (sqlite3_errcode(store->db) == SQLITE_NOTADB)
-            return rl_fail(err, RL_E_STORE_OPEN, "database", "the file is no SQLite database");
-        return -1;
-    }
-    *ret_fresh = application == 0 && version == 0 && objects == 0;
-    if (*ret_fresh)
-        return 0;
-    if (application != STORE_APPLICATION_ID || version < 1)
-        return rl_fail(err, RL_E_STORE_OPEN, "database",
-                       "the file is another program's SQLite database (application_id %lld, user_version %lld)",
-                       (long long)application, (long long)version);
-    if (version > newest)
-        return rl_fail(err, RL_E_STORE_NEWER, "database", "the database has version %lld and this program knows %d",
-                       (long long)version, newest);
-    store->version = (int)version;
-    return 0;
-}
-
-static int set_pragma(struct store *store, const char *set, const char *get, int64_t want, struct rl_err *err)
-{
-    int64_t got = -1;
-
-    if (execute(store, set, err, set) < 0 || read_int(store, get, &got, err, get) < 0)
-        return -1;
-    if (got != want)
-        return rl_fail(err, RL_E_INTERNAL, "database", "%s had no effect: it is %lld", set, (long long)got);
-    return 0;
-}
-
-int store_set_pragmas(struct store *store, struct rl_err *err)
-{
-    sqlite3_stmt *stmt = NULL;
-    const char *mode = NULL;
-    int rc = 0;
-
-    /* A result costs minutes of a GPU: FULL, so that what was acknowledged survives power loss. */
-    if (set_pragma(store, "PRAGMA foreign_keys = ON", "PRAGMA foreign_keys", 1, err) < 0 ||
-        set_pragma(store, "PRAGMA recursive_triggers = ON", "PRAGMA recursive_triggers", 1, err) < 0 ||
-        set_pragma(store, "PRAGMA synchronous = FULL", "PRAGMA synchronous", 2, err) < 0 ||
-        set_pragma(store, "PRAGMA cell_size_check = ON", "PRAGMA cell_size_check", 1, err) < 0 ||
-        set_pragma(store, "PRAGMA temp_store = MEMORY", "PRAGMA temp_store", 2, err) < 0 ||
-        set_pragma(store, "PRAGMA cache_size = -32768", "PRAGMA cache_size", -32768, err) < 0 ||
-        execute(store, "PRAGMA mmap_size = 0", err, "configuring the connection") < 0)
-        return -1;
-    errno = 0;
-    if (sqlite3_prepare_v2(store->db, "PRAGMA journal_mode = WAL", -1, &stmt, NULL) != SQLITE_OK ||
-        sqlite3_step(stmt) != SQLITE_ROW)
-        rc = store_fail(store, err, "switching to the write-ahead log");
-    else {
-        mode = (const char *)sqlite3_column_text(stmt, 0);
-        if (mode == NULL || strcmp(mode, "wal") != 0)
-            rc = rl_fail(err, RL_E_STORE_OPEN, "database",
-                         "the file system cannot keep a write-ahead log (mode is \"%s\")", mode != NULL ? mode : "");
-    }
-    sqlite3_finalize(stmt);
-    return rc;
-}
-
-int store_has_rows(struct store *store, const char *sql, bool *ret, struct rl_err *err, const char *doing)
-{
-    sqlite3_stmt *stmt = NULL;
-    int step, rc = 0;
-
-    if (sqlite3_prepare_v2(store->db, sql, -1, &stmt, NULL) != SQLITE_OK)
-        return store_fail(store, err, doing);
-    step = sqlite3_step(stmt);
-    if (step == SQLITE_ROW || step == SQLITE_DONE)
-        *ret = step == SQLITE_ROW;
-    else
-        rc = store_fail(store, err, doing);
-    sqlite3_finalize(stmt);
-    return rc;
-}
-
-static int migrate_one(struct store *store, const struct store_migration *migration, int version, struct rl_err *err)
-{
-    char numbers[96]; /* a PRAGMA takes no bound parameters */
-    bool dangling = false;
-
-    snprintf(numbers, sizeof numbers, "PRAGMA application_id = %d; PRAGMA user_version = %d", STORE_APPLICATION_ID,
-             version);
-    if (execute(store, "BEGIN IMMEDIATE", err, "starting a migration") < 0)
-        return -1;
-    if (execute(store, migration->sql, err, migration->name) < 0 || execute(store, numbers, err, migration->name) < 0 ||
-        store_has_rows(store, "PRAGMA foreign_key_check", &dangling, err, migration->name) < 0)
-        goto fail;
-    if (dangling) {
-        rl_fail(err, RL_E_STORE_CORRUPT, "database", "%s would leave rows that point nowhere", migration->name);
-        goto fail;
-    }
-    if (execute(store, "COMMIT", err, migration->name) < 0)
-        goto fail;
-    store->version = version;
-    return 0;
-fail:
-    if (!sqlite3_get_autocommit(store->db))
-        sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
-    return -1;
-}
-
-static int migrate(struct store *store, bool fresh, const struct store_plan *plan, struct rl_err *err)
-{
-    int64_t pages = 0, page_bytes = 0;
-
-    if (store->version == plan->count)
-        return 0;
-    if (read_int(store, "PRAGMA page_count", &pages, err, "reading the database") < 0 ||
-        read_int(store, "PRAGMA page_size", &page_bytes, err, "reading the database") < 0)
-        return -1;
-    if (pages * page_bytes >= plan->big_bytes)
-        return rl_fail(err, RL_E_STORE_BIG_MIGRATION, "database",
-                       "the database has version %d and %lld bytes: its migration to version %d takes long and is not "
-                       "made at start",
-                       store->version, (long long)(pages * page_bytes), plan->count);
-    if (!fresh && store_back_up(store, err) < 0)
-        return -1;
-    /* A table that others point to can only be replaced while nobody looks; each migration ends with a check of all
-     * foreign keys. */
-    if (set_pragma(store, "PRAGMA foreign_keys = OFF", "PRAGMA foreign_keys", 0, err) < 0)
-        return -1;
-    while (store->version < plan->count) {
-        if (migrate_one(store, &plan->migrations[store->version], store->version + 1, err) < 0)
-            return -1;
-    }
-    return set_pragma(store, "PRAGMA foreign_keys = ON", "PRAGMA foreign_keys", 1, err);
 }
 
 static int load_salt(struct store *store, struct rl_err *err)
@@ -359,12 +128,11 @@ int store_open_with(const char *path, const struct store_plan *plan, struct stor
     if (store == NULL)
         return rl_fail(err, RL_E_NO_MEMORY, "database", "no memory for the store");
     store->lock_fd = -1;
-    store->scan = STORE_SCAN_DEFAULT;
     store->path = store_absolute_path(path, err);
     bool no_log = false, marked = false;
     if (store->path == NULL || take_guard(store, &no_log, err) < 0 || store_connect(store, err) < 0 ||
         store_identify(store, plan->count, &fresh, err) < 0 || store_set_pragmas(store, err) < 0 ||
-        store_add_functions(store, err) < 0 || migrate(store, fresh, plan, err) < 0 ||
+        store_add_functions(store, err) < 0 || store_migrate(store, fresh, plan, err) < 0 ||
         store_prepare_all(store, err) < 0 || load_salt(store, err) < 0 || store_load_job_counts(store, err) < 0 ||
         store_load_series(store, err) < 0 || store_mend_trends(store, err) < 0 || read_mark(store, &marked, err) < 0) {
         store_close(store);
@@ -401,9 +169,8 @@ void store_close(struct store *store)
     (void)rc;
     if (store->lock_fd >= 0)
         close(store->lock_fd); /* the lock file stays: unlinking it would let two daemons lock two files */
-    series_fini(&store->series);
-    store_forget_withdrawn(store);
-    store_forget_device_names(store);
+    store_free_series(store);
+    free(store->job_counts);
     free(store->path);
     free(store);
 }
@@ -446,4 +213,15 @@ int store_check_writable(struct store *store, struct rl_err *err)
             rc = -1;
     }
     return rc;
+}
+
+int store_look_after(struct store *store, struct rl_err *err)
+{
+    if (store_in_place(store, true, err) < 0)
+        return -1;
+    if (store->mended[0] == '\0')
+        return 0;
+    rl_fail(err, RL_E_STORE_IO, "database", "%s", store->mended);
+    store->mended[0] = '\0';
+    return 1;
 }

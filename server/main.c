@@ -11,7 +11,10 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#include "db/history/history.h"
+#include "db/backup.h"
+#include "db/check.h"
+#include "db/open.h"
+#include "db/runs/retention.h"
 #include "gpu/base/num.h"
 #include "gpu/base/time.h"
 #include "server/http/mhd.h"
@@ -66,7 +69,7 @@ static void on_signal(void *arg, uint32_t events)
     imports_shutdown(daemon->imports, processes_gone, daemon);
 }
 
-/* The log's index is memory of a file: whoever cuts the file between two looks at it (db/watch.c) takes the memory
+/* The log's index is memory of a file: whoever cuts the file between two looks at it (db/core/watch.c) takes the memory
  * away. All that was acknowledged is in the database and its log, so that the next start has it. */
 static void on_bus_error(int number)
 {

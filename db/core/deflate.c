@@ -2,11 +2,14 @@
  * takes 0.2 ms with the reading of its pages, from among a million runs (2026-11-29): too little for a cache of
  * documents to pay.
  */
-#include "db/core/internal.h"
+#include "db/core/deflate.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
+
+#include "db/core/error.h"
+#include "db/core/internal.h"
 
 int store_pack(const void *data, size_t size, struct packed *ret, struct rl_err *err)
 {

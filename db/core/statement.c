@@ -1,5 +1,5 @@
-/* Prepared statements, transactions, and what an error of SQLite means to the reader. */
-#include "db/core/internal.h"
+/* One use of a prepared statement: binding, stepping, ending. */
+#include "db/core/statement.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -7,86 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/core/error.h"
+#include "db/core/prepared.h"
+#include "db/core/watch.h"
 #include "gpu/base/num.h"
-
-const struct store_stmt_text store_stmt_texts[STMT_COUNT] = {
-#define STMT(symbol, scans, sql) {#symbol, scans, sql},
-#include "db/core/statements.def"
-#undef STMT
-};
-
-static enum rl_code code_of(int rc, int system_errno)
-{
-    /* SQLite calls only ENOSPC "full"; a quota and a file size limit are the same to the operator, and so is a
-     * shared-memory file that cannot grow. */
-    if (system_errno == ENOSPC || system_errno == EDQUOT || system_errno == EFBIG) {
-        if ((rc & 0xff) == SQLITE_IOERR)
-            return RL_E_STORE_FULL;
-    }
-    switch (rc & 0xff) {
-    case SQLITE_FULL:
-        return RL_E_STORE_FULL;
-    case SQLITE_READONLY:
-    case SQLITE_PERM:
-        return RL_E_STORE_READONLY;
-    case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-    case SQLITE_PROTOCOL:
-        return RL_E_STORE_BUSY;
-    case SQLITE_CORRUPT:
-    case SQLITE_NOTADB:
-        return RL_E_STORE_CORRUPT;
-    case SQLITE_IOERR:
-        return RL_E_STORE_IO;
-    case SQLITE_CANTOPEN:
-        return system_errno == EACCES || system_errno == EROFS ? RL_E_STORE_READONLY : RL_E_STORE_OPEN;
-    case SQLITE_NOMEM:
-        return RL_E_NO_MEMORY;
-    default:
-        return RL_E_INTERNAL;
-    }
-}
-
-int store_fail_code(struct store *store, int rc, const char *message, struct rl_err *err, const char *doing)
-{
-    int system_errno = 0;
-
-    if ((rc & 0xff) == SQLITE_IOERR || (rc & 0xff) == SQLITE_CANTOPEN) {
-        /* A failed commit leaves sqlite3_system_errno at 0 (3.40); errno is still that of the failed call. */
-        system_errno = errno;
-        if (sqlite3_system_errno(store->db) != 0)
-            system_errno = sqlite3_system_errno(store->db);
-    }
-    return rl_fail(err, code_of(rc, system_errno), "database", "%s: %s (SQLite error %d, errno %d%s)", doing, message,
-                   rc, system_errno, system_errno == EFBIG ? ", the limit of a file's size, RLIMIT_FSIZE" : "");
-}
-
-int store_fail(struct store *store, struct rl_err *err, const char *doing)
-{
-    return store_fail_code(store, sqlite3_extended_errcode(store->db), sqlite3_errmsg(store->db), err, doing);
-}
-
-int store_prepare_all(struct store *store, struct rl_err *err)
-{
-    for (int i = 0; i < STMT_COUNT; i++) {
-        if (sqlite3_prepare_v3(store->db, store_stmt_texts[i].sql, -1, SQLITE_PREPARE_PERSISTENT, &store->stmts[i],
-                               NULL) != SQLITE_OK) {
-            if ((sqlite3_errcode(store->db) & 0xff) != SQLITE_ERROR)
-                return store_fail(store, err, "reading the schema");
-            return rl_fail(err, RL_E_STORE_CORRUPT, "database", "the schema is not that of its version %d: %s",
-                           store->version, sqlite3_errmsg(store->db));
-        }
-    }
-    return 0;
-}
-
-void store_finalize_all(struct store *store)
-{
-    for (int i = 0; i < STMT_COUNT; i++) {
-        sqlite3_finalize(store->stmts[i]);
-        store->stmts[i] = NULL;
-    }
-}
 
 struct stmt stmt_start(struct store *store, enum store_stmt id)
 {
@@ -204,57 +128,4 @@ char *stmt_column_dup(struct stmt *stmt, int column)
     if (text == NULL && sqlite3_column_type(stmt->handle, column) != SQLITE_NULL)
         return NULL;
     return strdup(text != NULL ? (const char *)text : "");
-}
-
-int store_look(struct store *store, struct rl_err *err)
-{
-    struct stmt stmt;
-
-    if (store_in_place(store, false, err) < 0)
-        return -1;
-    assert(sqlite3_get_autocommit(store->db));
-    stmt = stmt_start(store, STMT_LOOK);
-    return stmt_run(&stmt, err, "starting to read");
-}
-
-void store_look_end(struct store *store)
-{
-    struct stmt stmt;
-
-    if (store->db == NULL || sqlite3_get_autocommit(store->db)) /* an I/O error may have ended it already */
-        return;
-    stmt = stmt_start(store, STMT_COMMIT); /* of nothing: cannot fail */
-    stmt_run(&stmt, NULL, "ending a read");
-}
-
-int store_begin(struct store *store, struct rl_err *err)
-{
-    struct stmt stmt;
-
-    if (store_in_place(store, true, err) < 0)
-        return -1;
-    assert(sqlite3_get_autocommit(store->db));
-    stmt = stmt_start(store, STMT_BEGIN);
-    return stmt_run(&stmt, err, "starting a transaction");
-}
-
-int store_end(struct store *store, int rc, struct rl_err *err)
-{
-    struct stmt stmt;
-
-    if (rc == 0) {
-        stmt = stmt_start(store, STMT_COMMIT);
-        rc = stmt_run(&stmt, err, "committing");
-        if (rc == 0) {
-            store_note_series(store);
-            return 0;
-        }
-    }
-    store->stored.id = 0;
-    /* A full disk or an I/O error may have rolled back already. */
-    if (store->db != NULL && !sqlite3_get_autocommit(store->db)) {
-        stmt = stmt_start(store, STMT_ROLLBACK);
-        stmt_run(&stmt, NULL, "rolling back");
-    }
-    return rc;
 }

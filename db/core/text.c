@@ -1,5 +1,5 @@
 /* JSON text written straight into a buffer: lists and samples are too large to build as trees first. */
-#include "db/core/internal.h"
+#include "db/core/text.h"
 
 #include <math.h>
 #include <stdio.h>

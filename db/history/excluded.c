@@ -1,10 +1,15 @@
 /* Runs that a question passes over: how many, what excludes them, and what to ask for instead. Counted by the series in
  * memory, whose words are what filters go by. */
-#include "db/runs/select.h"
+#include "db/history/excluded.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/core/statement.h"
+#include "db/core/text.h"
+#include "db/rows/trend_day.h"
+#include "db/series/memory.h"
+#include "db/series/select.h"
 #include "gpu/base/num.h"
 #include "gpu/base/time.h"
 
@@ -210,7 +215,7 @@ static int has_label(struct search *search, int64_t run, struct rl_err *err)
 static int count_withdrawn(struct search *search, const struct series_row *row, struct rl_err *err)
 {
     const struct store_excluded_query *query = search->query;
-    const struct withdrawn_set *set = &search->store->withdrawn;
+    const struct withdrawn_set *set = &search->store->series->withdrawn;
     struct group found = {.by = BIT(BY_WITHDRAWN), .oldest_ms = INT64_MAX, .newest_ms = INT64_MIN};
 
     for (size_t i = 0; i < set->count; i++) {
@@ -233,7 +238,7 @@ static int count_withdrawn(struct search *search, const struct series_row *row, 
 /* Other devices: only where this one has no run of the driver at all. */
 static int count_all(struct search *search, bool other_devices, bool *ret_any, struct rl_err *err)
 {
-    const struct series_cache *cache = &search->store->series;
+    const struct series_cache *cache = &search->store->series->cache;
     const unsigned never = BIT(SERIES_DRIVER) | (other_devices ? 0 : BIT(SERIES_DEVICE));
 
     *ret_any = false;
@@ -305,7 +310,7 @@ static void put_date(struct rl_buf *text, int64_t ms)
 
 static const char *word_of(const struct search *search, const struct group *group, int word)
 {
-    const char *text = search->store->series.words.texts[group->words[word]];
+    const char *text = search->store->series->cache.words.texts[group->words[word]];
 
     return text[0] != '\0' ? text : "unknown";
 }
@@ -419,7 +424,7 @@ int store_excluded_find(struct store *store, const struct store_excluded_query *
                             .arena = arena};
     bool any, failed = false;
 
-    if (store->series_stale && store_load_series(store, err) < 0)
+    if (store->series->stale && store_load_series(store, err) < 0)
         return -1;
     if (count_all(&search, false, &any, err) < 0 ||
         (!any && query->driver != NULL && query->device != NULL && count_all(&search, true, &any, err) < 0))

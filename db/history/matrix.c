@@ -1,13 +1,20 @@
 /* The matrix of history: for each device, driver and CUDA version, the UTC days that have runs, and of which kind.
  *
- * Cells come from the days that the series in memory have (db/core/series.c). The few series of a row are added up in
+ * Cells come from the days that the series in memory have (db/series/cache.c). The few series of a row are added up in
  * one array over the asked days, from which the row is written in order. */
-#include "db/runs/select.h"
-#include "db/runs/withdrawn.h"
+#include "db/history/matrix.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/core/statement.h"
+#include "db/core/text.h"
+#include "db/history/answers.h"
+#include "db/history/excluded.h"
+#include "db/rows/trend_day.h"
+#include "db/series/devices.h"
+#include "db/series/select.h"
+#include "db/series/withdrawn.h"
 #include "gpu/base/time.h"
 
 #define DAY_TEXT 19 /* {"day":"2026-11-29" */

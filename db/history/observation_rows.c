@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "db/history/rollup.h"
-#include "db/history/work.h"
+#include "db/rows/units.h"
+#include "db/rows/work.h"
 
 #define ROWS_MAX 4096 /* of one run; imports may bring many */
 

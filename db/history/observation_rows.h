@@ -1,11 +1,11 @@
-/* The rows of the runs of one side, read run by run. Private to db/. */
+/* The rows of the runs of one side, read run by run. */
 #ifndef DB_HISTORY_OBSERVATION_ROWS_H
 #define DB_HISTORY_OBSERVATION_ROWS_H
 
 #include <math.h>
 
-#include "db/core/internal.h"
-#include "db/history/history.h"
+#include "db/core/statement.h"
+#include "db/history/observations.h"
 
 struct draw_reader;
 /* Of one side: its kernels are looked up (RL_E_NOT_FOUND). What it reads lies in arena. */

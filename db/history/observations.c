@@ -1,30 +1,35 @@
 /* The draws of a comparison: runs with their narrow rows, as plain structs. */
-#include "db/history/observation_rows.h"
-#include "db/runs/select.h"
-#include "db/runs/withdrawn.h"
+#include "db/history/observations.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/core/transaction.h"
+#include "db/history/observation_rows.h"
+#include "db/series/labels.h"
+#include "db/series/memory.h"
+#include "db/series/place.h"
+#include "db/series/select.h"
+
 #define ARENA_MAX_BYTES (64 * 1024 * 1024)
 
 /* ---- which runs ---- */
 
-static bool is_newer(struct place a, struct place b)
+static bool is_newer(struct store_place a, struct store_place b)
 {
     return a.date_ms != b.date_ms ? a.date_ms > b.date_ms : a.id > b.id;
 }
 
 /* The newest runs so far, newest first. */
 struct newest {
-    struct place *places;
+    struct store_place *places;
     int *count;
     int limit;
 };
 
 /* false: there is no place for it, nor for any that is older. */
-static bool put_place(const struct newest *newest, struct place place)
+static bool put_place(const struct newest *newest, struct store_place place)
 {
     int at = *newest->count;
 
@@ -53,9 +58,9 @@ static int take_newest(struct store *store, struct stmt *stmt, const struct stor
     int rc;
 
     stmt_int(stmt, ":before", before_of(side));
-    stmt_int(stmt, ":limit", store->withdrawn.count > 0 ? INT64_MAX : newest->limit);
+    stmt_int(stmt, ":limit", store->series->withdrawn.count > 0 ? INT64_MAX : newest->limit);
     while ((rc = stmt_step(stmt, err, "looking for draws")) == 1) {
-        struct place place = {sqlite3_column_int64(stmt->handle, 0), sqlite3_column_int64(stmt->handle, 1)};
+        struct store_place place = {sqlite3_column_int64(stmt->handle, 0), sqlite3_column_int64(stmt->handle, 1)};
 
         if (!store_is_withdrawn(store, place.id) && !put_place(newest, place))
             break;
@@ -76,7 +81,7 @@ static int take_labelled(struct store *store, const struct store_side *side, int
     stmt_int(&stmt, ":from", from_ms);
     stmt_int(&stmt, ":before", before_of(side));
     while ((rc = stmt_step(&stmt, err, "looking for draws")) == 1) {
-        struct place place = {sqlite3_column_int64(stmt.handle, 0), sqlite3_column_int64(stmt.handle, 1)};
+        struct store_place place = {sqlite3_column_int64(stmt.handle, 0), sqlite3_column_int64(stmt.handle, 1)};
         bool is_draw =
             sqlite3_column_int(stmt.handle, 2) != 0 && (method == 0 || sqlite3_column_int64(stmt.handle, 3) == method);
 
@@ -122,7 +127,7 @@ static int next_method(struct store *store, int64_t series, int64_t *method, str
 static int has_method(struct store *store, const struct store_side *side, int64_t series, int64_t method,
                       struct rl_err *err)
 {
-    struct place place;
+    struct store_place place;
     int count = 0;
 
     if (side->label == NULL)
@@ -164,7 +169,7 @@ static void words_of(const struct store_side *side, const char *outcome, const c
 }
 
 /* *ret_method: the side's, or 0 when it has no run and asked for none. */
-static int find_newest(struct store *store, const struct store_side *side, struct place *places, int *ret_count,
+static int find_newest(struct store *store, const struct store_side *side, struct store_place *places, int *ret_count,
                        int64_t *ret_method, struct rl_err *err)
 {
     const struct newest newest = {places, ret_count, side->limit};
@@ -221,8 +226,8 @@ static int take_left_out(struct store *store, const struct store_side *side, int
 static int take_withdrawn(struct store *store, const struct store_side *side, const struct selection *series,
                           int64_t from_ms, const struct newest *newest, struct rl_err *err)
 {
-    for (size_t i = 0; i < store->withdrawn.count; i++) {
-        const struct withdrawn_run *run = &store->withdrawn.runs[i];
+    for (size_t i = 0; i < store->series->withdrawn.count; i++) {
+        const struct withdrawn_run *run = &store->series->withdrawn.runs[i];
         int is = 1;
 
         if (run->date_ms < from_ms || run->date_ms >= before_of(side) ||
@@ -231,14 +236,14 @@ static int take_withdrawn(struct store *store, const struct store_side *side, co
         if (side->label != NULL && (is = store_has_label(store, run->run_id, side->label, err)) < 0)
             return -1;
         if (is == 1)
-            put_place(newest, (struct place){run->date_ms, run->run_id});
+            put_place(newest, (struct store_place){run->date_ms, run->run_id});
     }
     return 0;
 }
 
 /* from_ms: the date of the oldest draw; INT64_MIN when there is room for more. */
 static int find_left_out(struct store *store, const struct store_side *side, int64_t method, int64_t from_ms,
-                         struct place *places, int *ret_count, struct rl_err *err)
+                         struct store_place *places, int *ret_count, struct rl_err *err)
 {
     const struct newest newest = {places, ret_count, side->left_out_limit};
     const char *words[SERIES_WORDS];
@@ -345,7 +350,7 @@ void store_draws_fini(struct store_draws *draws)
 static int read_left_out(struct store *store, const struct store_side *side, int64_t method, int64_t from_ms,
                          struct store_draws *draws, struct rl_err *err)
 {
-    struct place places[STORE_DRAWS_MAX];
+    struct store_place places[STORE_DRAWS_MAX];
     int count = 0;
 
     if (side->left_out_limit == 0 || side->runs != NULL)
@@ -389,7 +394,7 @@ static int keep_draw(struct store *store, const struct store_side *side, int64_t
 static int read_draws(struct store *store, const struct store_side *side, struct draw_reader *reader,
                       struct store_draws *draws, struct rl_err *err)
 {
-    struct place places[STORE_DRAWS_MAX];
+    struct store_place places[STORE_DRAWS_MAX];
     int64_t method = 0;
     bool full = false;
     int count = 0;
@@ -416,7 +421,7 @@ int store_history_draws(struct store *store, const struct store_side *side, stru
 
     if (check_side(side, err) < 0)
         return -1;
-    if (store->series_stale && store_load_series(store, err) < 0) /* of named runs nobody else looks */
+    if (store->series->stale && store_load_series(store, err) < 0) /* of named runs nobody else looks */
         return -1;
     draws.arena = rl_arena_new(ARENA_MAX_BYTES);
     if (draws.arena == NULL)

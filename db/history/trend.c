@@ -1,14 +1,23 @@
 /* Trends: one kernel or ceiling of one device over days. What is asked for and read; db/history/trend_points.c makes
  * points of it.
  */
-#include "db/history/baseline.h"
-#include "db/history/trend_points.h"
-#include "db/runs/withdrawn.h"
+#include "db/history/trend.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/core/statement.h"
+#include "db/core/text.h"
+#include "db/core/transaction.h"
+#include "db/history/baseline.h"
+#include "db/history/excluded.h"
+#include "db/history/grow.h"
+#include "db/history/trend_points.h"
+#include "db/rows/trend_day.h"
+#include "db/rows/units.h"
+#include "db/series/select.h"
+#include "db/series/withdrawn.h"
 #include "gpu/base/time.h"
 #include "gpu/record/quantile.h"
 

@@ -5,28 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/core/text.h"
 #include "db/history/baseline.h"
+#include "db/history/grow.h"
+#include "db/rows/trend_day.h"
+#include "db/series/memory.h"
 #include "gpu/base/num.h"
 #include "gpu/record/quantile.h"
 
 #define CHANGE_MIN 0.01 /* a smaller one is never held against a run (DESIGN section 7) */
-
-int trend_grow(void **items, size_t *capacity, size_t needed, size_t size, struct rl_err *err)
-{
-    size_t bigger = *capacity == 0 ? 64 : *capacity;
-    void *moved;
-
-    if (needed <= *capacity)
-        return 0;
-    while (bigger < needed)
-        bigger *= 2;
-    moved = realloc(*items, bigger * size);
-    if (moved == NULL)
-        return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a trend");
-    *items = moved;
-    *capacity = bigger;
-    return 0;
-}
 
 #define GROUPS_MAX 1024 /* drivers, CUDA versions and works of one device on one day: somebody tries many sizes */
 
@@ -76,8 +63,8 @@ static void put_values(struct rl_buf *out, const struct point *point)
 static void put_point(struct store *store, struct rl_buf *out, const struct point *point, uint32_t series,
                       const struct baseline *baseline, const struct rl_band *band, bool outside)
 {
-    const char *driver = store->series.words.texts[point->versions >> 32];
-    const char *cuda = store->series.words.texts[point->versions & UINT32_MAX];
+    const char *driver = store->series->cache.words.texts[point->versions >> 32];
+    const char *cuda = store->series->cache.words.texts[point->versions & UINT32_MAX];
     size_t before;
 
     rl_buf_puts(out, "{\"day\":");
@@ -212,7 +199,7 @@ static int gather_day(struct point *points, size_t *count, struct tail *tails, s
             return too_many(err);
     }
     for (size_t i = 0; i < *count; i++) {
-        const struct place *newest = NULL;
+        const struct store_place *newest = NULL;
         size_t owned = 0;
 
         for (size_t k = 0; k < tail_count; k++) {

@@ -1,13 +1,13 @@
-/* A trend's runs as they were read, and its points as text. Private to db/. */
+/* A trend's runs as they were read, and its points as text. */
 #ifndef DB_HISTORY_TREND_POINTS_H
 #define DB_HISTORY_TREND_POINTS_H
 
+#include "db/history/accepted.h"
 #include "db/history/trend_works.h"
-#include "db/notes/accepted.h"
-#include "db/runs/select.h"
+#include "db/series/place.h"
 
 struct sample { /* one run in a trend */
-    struct place place;
+    struct store_place place;
     double value; /* NaN: unknown */
     uint64_t versions;
     uint32_t unkept; /* older runs of its line of trend_day, of which only the number is known */
@@ -17,7 +17,7 @@ struct piece { /* a line of trend_day */
     int64_t day, work_id;
     size_t first, count; /* samples */
     bool profiler_time;
-    struct place newest; /* of its samples */
+    struct store_place newest; /* of its samples */
 };
 struct trend_points {
     const struct piece
@@ -30,7 +30,5 @@ struct trend_points {
 };
 /* Appends the points, oldest first, with commas between. RL_E_TOO_LARGE, field driver. */
 int trend_points_put(struct store *store, const struct trend_points *trend, struct rl_buf *out, struct rl_err *err);
-/* Room for `needed` items of this size. */
-int trend_grow(void **items, size_t *capacity, size_t needed, size_t size, struct rl_err *err);
 
 #endif

@@ -3,8 +3,9 @@
 
 #include <stdlib.h>
 
-#include "db/history/trend_points.h"
-#include "db/history/work.h"
+#include "db/core/text.h"
+#include "db/history/grow.h"
+#include "db/rows/work.h"
 
 #define ARENA_MAX (16u * 1024 * 1024)
 

@@ -1,12 +1,15 @@
 /* The job state machine: one function makes every step, in the transaction that stores it with all that belongs to it.
  */
-#include "db/core/internal.h"
+#include "db/jobs/transitions.h"
 
 #include <assert.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/core/statement.h"
+#include "db/core/transaction.h"
+#include "db/notes/scores.h"
 #include "gpu/record/json_text.h"
 
 struct facts { /* of the stored job, before the step */

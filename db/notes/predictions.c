@@ -1,12 +1,17 @@
 /* Predictions, as they came out, and why the most wrong ones were wrong. They were scored when the run was stored
- * (said.c); the score never changes, what is said of it may. */
-#include "db/runs/select.h"
+ * (db/notes/scores.c); the score never changes, what is said of it may. */
+#include "db/notes/predictions.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/core/statement.h"
+#include "db/core/text.h"
+#include "db/core/transaction.h"
+#include "db/rows/units.h"
+#include "db/runs/read.h"
 #include "gpu/base/said.h"
 
 struct miss {

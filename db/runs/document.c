@@ -1,11 +1,13 @@
 /* A run's document: deflated before the store has it, given its id and job as it is stored, read as the bytes that it
  * was. */
-#include "db/core/internal.h"
+#include "db/runs/document.h"
 
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/core/statement.h"
+#include "db/core/text.h"
 #include "gpu/base/num.h"
 #include "gpu/base/said.h"
 #include "gpu/record/json.h"

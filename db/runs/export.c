@@ -1,10 +1,13 @@
 /* Runs as one long text, in pieces: nothing of it is held but the piece. */
-#include "db/runs/select.h"
+#include "db/runs/export.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/core/text.h"
+#include "db/runs/document.h"
+#include "db/series/cache.h"
 #include "gpu/record/text.h"
 
 #define PAGE 64 /* runs looked for at once */
@@ -14,7 +17,7 @@ struct store_export {
     enum store_export_format format;
     struct store_run_filter filter;
     char *words[SERIES_WORDS + 2]; /* the filter's own */
-    struct place places[PAGE], before;
+    struct store_place places[PAGE], before;
     int count, at;            /* of places */
     bool started, ended, any; /* the head is out; the tail is out; a run is out */
     /* CSV, of a run whose document has over here_bytes */

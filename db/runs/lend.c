@@ -4,8 +4,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "db/runs/select.h"
-#include "db/runs/withdrawn.h"
+#include "db/core/statement.h"
+#include "db/rows/units.h"
+#include "db/series/devices.h"
+#include "db/series/memory.h"
+#include "db/series/place.h"
+#include "db/series/select.h"
 #include "gpu/base/time.h"
 
 static int no_memory(struct rl_err *err)
@@ -53,7 +57,7 @@ static int find_device(struct store *store, const struct store_borrower *borrowe
 /* ---- which run ---- */
 
 struct lender {
-    struct place place; /* id 0: none */
+    struct store_place place; /* id 0: none */
     const struct series_row *series;
     double power_limit_w; /* NaN: not known */
 };
@@ -87,7 +91,7 @@ static int newest_of_method(struct store *store, const struct series_row *series
     stmt_int(&stmt, ":cold", wanted->cold);
     rc = stmt_step(&stmt, err, "looking for a run that lends its roofs");
     if (rc == 1) {
-        struct place place = {sqlite3_column_int64(stmt.handle, 0), sqlite3_column_int64(stmt.handle, 1)};
+        struct store_place place = {sqlite3_column_int64(stmt.handle, 0), sqlite3_column_int64(stmt.handle, 1)};
 
         if (best->place.id == 0 || place.date_ms > best->place.date_ms ||
             (place.date_ms == best->place.date_ms && place.id > best->place.id))
@@ -202,9 +206,9 @@ static int named(struct store *store, const char *device, const struct store_bor
     stmt_int(&stmt, ":id", run);
     rc = stmt_step(&stmt, err, "looking up a run that lends its roofs");
     if (rc == 1) {
-        ret->place = (struct place){sqlite3_column_int64(stmt.handle, 0), run};
+        ret->place = (struct store_place){sqlite3_column_int64(stmt.handle, 0), run};
         eligible = sqlite3_column_int(stmt.handle, 1) != 0;
-        series = series_by_id(&store->series, sqlite3_column_int64(stmt.handle, 2));
+        series = series_by_id(&store->series->cache, sqlite3_column_int64(stmt.handle, 2));
         ret->power_limit_w = real_or_nan(&stmt, 3);
     }
     stmt_end(&stmt);
@@ -361,7 +365,7 @@ int store_find_lender(struct store *store, const struct store_borrower *borrower
     *ret = (struct rl_lent){0};
     if (find_device(store, borrower, arena, &device, &why, err) < 0)
         return -1;
-    if (store->series_stale && store_load_series(store, err) < 0)
+    if (store->series->stale && store_load_series(store, err) < 0)
         return -1;
     if (run != 0 ? named(store, device, borrower, run, &lender, err) < 0
                  : device != NULL && newest(store, device, borrower, driver, &lender, err) < 0)
@@ -396,13 +400,13 @@ int store_run_borrower(struct store *store, int64_t run, struct rl_arena *arena,
     double power_limit_w = NAN;
     int rc;
 
-    if (store->series_stale && store_load_series(store, err) < 0)
+    if (store->series->stale && store_load_series(store, err) < 0)
         return -1;
     stmt = stmt_start(store, STMT_LENDER_FACTS);
     stmt_int(&stmt, ":id", run);
     rc = stmt_step(&stmt, err, "looking up a run");
     if (rc == 1) {
-        series = series_by_id(&store->series, sqlite3_column_int64(stmt.handle, 2));
+        series = series_by_id(&store->series->cache, sqlite3_column_int64(stmt.handle, 2));
         power_limit_w = real_or_nan(&stmt, 3);
     }
     stmt_end(&stmt);

@@ -3,6 +3,8 @@
 #define DB_RUNS_LEND_H
 
 #include "db/core/store.h"
+#include "gpu/base/buf.h"
+#include "gpu/record/run.h"
 
 struct store_borrower {
     const char *device;    /* id */

@@ -1,6 +1,7 @@
 /* Lists of runs, newest first, under any filter.
  *
- * Every filter but the dates is a property of series, and those are judged in memory (db/core/series.c). Then two ways:
+ * Every filter but the dates is a property of series, and those are judged in memory (db/series/cache.c). Then two
+ * ways:
  * - scan: down the date index, keeping the runs whose series match. Quick when many do.
  * - merge: a heap holds the newest not yet listed run of each matching series, and each step is an index seek or two. A
  *   series is only looked into once its newest_ms, an upper bound, has reached the top. Quick when few series match or
@@ -10,12 +11,22 @@
  * goes on, and a merge takes over where a scan ended.
  * Of the runs of a label both are done in the same way over the label's own indexes. Withdrawn runs are passed over, as
  * the set in memory says; where they alone are asked for, that set is the list. */
-#include "db/runs/withdrawn.h"
+#include "db/runs/list.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_before(struct place a, struct place b)
+#include "db/core/statement.h"
+#include "db/core/text.h"
+#include "db/core/transaction.h"
+#include "db/runs/cursor.h"
+#include "db/runs/summary.h"
+#include "db/series/labels.h"
+#include "db/series/memory.h"
+
+static const struct store_scan usual_scan = {.from_series = 64, .rows_per_series = 4, .rows_max = 12000};
+
+static bool is_before(struct store_place a, struct store_place b)
 {
     return a.date_ms != b.date_ms ? a.date_ms < b.date_ms : a.id < b.id;
 }
@@ -23,7 +34,7 @@ static bool is_before(struct place a, struct place b)
 /* ---- the heap: heads[0] is the newest ---- */
 
 struct head {
-    struct place place;
+    struct store_place place;
     int64_t series;
     bool exact; /* place is a run's; else no run of the series is newer than place */
 };
@@ -70,13 +81,13 @@ static int add_head(struct merge *merge, struct head head, struct rl_err *err)
 struct page {
     const struct store_run_filter *filter;
     struct series_filter series;
-    bool hides;      /* withdrawn runs are there and not of it */
-    struct place at; /* everything not before it is done with */
-    struct place *places;
+    bool hides;            /* withdrawn runs are there and not of it */
+    struct store_place at; /* everything not before it is done with */
+    struct store_place *places;
     int count, want;
 };
 
-static void take(const struct store *store, struct page *page, struct place place)
+static void take(const struct store *store, struct page *page, struct store_place place)
 {
     if (!page->hides || !store_is_withdrawn(store, place.id))
         page->places[page->count++] = place;
@@ -95,8 +106,8 @@ static int64_t count_heads(const struct store *store, const struct page *page, i
 {
     int64_t count = 0;
 
-    for (size_t i = 0; i < store->series.count && count < enough; i++) {
-        const struct series_row *row = &store->series.rows[i];
+    for (size_t i = 0; i < store->series->cache.count && count < enough; i++) {
+        const struct series_row *row = &store->series->cache.rows[i];
 
         count += row->newest_ms >= newest_ms && may_have(page, row);
     }
@@ -105,8 +116,8 @@ static int64_t count_heads(const struct store *store, const struct page *page, i
 
 static int load_heads(struct store *store, const struct page *page, struct merge *merge, struct rl_err *err)
 {
-    for (size_t i = 0; i < store->series.count; i++) {
-        const struct series_row *row = &store->series.rows[i];
+    for (size_t i = 0; i < store->series->cache.count; i++) {
+        const struct series_row *row = &store->series->cache.rows[i];
         struct head head = {.series = row->id, .place = {row->newest_ms, INT64_MAX}};
 
         if (!may_have(page, row))
@@ -122,8 +133,8 @@ static int load_heads(struct store *store, const struct page *page, struct merge
 }
 
 /* One index seek: 1 when there is a run, put into *ret; 0; -1. */
-static int seek(struct store *store, const char *label, bool same_date, const struct head *from, struct place *ret,
-                struct rl_err *err)
+static int seek(struct store *store, const char *label, bool same_date, const struct head *from,
+                struct store_place *ret, struct rl_err *err)
 {
     struct stmt stmt =
         stmt_start(store, label == NULL ? (same_date ? STMT_RUN_SAME_DATE_IN_SERIES : STMT_RUN_EARLIER_IN_SERIES)
@@ -138,7 +149,7 @@ static int seek(struct store *store, const char *label, bool same_date, const st
         stmt_int(&stmt, ":id", from->place.id);
     rc = stmt_step(&stmt, err, "listing runs");
     if (rc == 1)
-        *ret = (struct place){sqlite3_column_int64(stmt.handle, 0), sqlite3_column_int64(stmt.handle, 1)};
+        *ret = (struct store_place){sqlite3_column_int64(stmt.handle, 0), sqlite3_column_int64(stmt.handle, 1)};
     stmt_end(&stmt);
     return rc;
 }
@@ -147,7 +158,7 @@ static int seek(struct store *store, const char *label, bool same_date, const st
 static int advance(struct store *store, const char *label, struct merge *merge, struct rl_err *err)
 {
     struct head *top = &merge->heads[0];
-    struct place found = {0};
+    struct store_place found = {0};
     int rc = 0;
 
     if (top->place.id > 1) /* until= is a date and id 0: nothing is before it on that date */
@@ -191,10 +202,10 @@ static int scan_rows(struct store *store, struct stmt *stmt, struct page *page, 
     while (page->count < page->want && (rc = stmt_step(stmt, err, "listing runs")) == 1) {
         const struct series_row *row = NULL;
 
-        page->at = (struct place){sqlite3_column_int64(stmt->handle, 0), sqlite3_column_int64(stmt->handle, 1)};
+        page->at = (struct store_place){sqlite3_column_int64(stmt->handle, 0), sqlite3_column_int64(stmt->handle, 1)};
         --*budget;
         if (page->series.any)
-            row = series_by_id(&store->series, sqlite3_column_int64(stmt->handle, 2));
+            row = series_by_id(&store->series->cache, sqlite3_column_int64(stmt->handle, 2));
         if (!page->series.any || (row != NULL && series_matches(&page->series, row)))
             take(store, page, page->at);
     }
@@ -234,7 +245,7 @@ static int scan(struct store *store, struct page *page, int64_t budget, bool *re
 /* Scans while that is likely to be quicker. */
 static int scan_first(struct store *store, struct page *page, bool *ret_more, struct rl_err *err)
 {
-    const struct store_scan *limits = &store->scan;
+    const struct store_scan *limits = store->scan != NULL ? store->scan : &usual_scan;
     int64_t rows = (int64_t)page->want * limits->rows_per_series, needed, merged;
 
     if (count_heads(store, page, INT64_MIN, limits->from_series) < limits->from_series)
@@ -274,16 +285,16 @@ static int fill_page(struct store *store, struct page *page, struct rl_err *err)
 
 static int newest_first(const void *a, const void *b)
 {
-    return is_before(*(const struct place *)a, *(const struct place *)b) ? 1 : -1;
+    return is_before(*(const struct store_place *)a, *(const struct store_place *)b) ? 1 : -1;
 }
 
 /* 1, 0, -1 */
 static int is_of(struct store *store, const struct page *page, const struct withdrawn_run *run, struct rl_err *err)
 {
     const struct store_run_filter *filter = page->filter;
-    const struct series_row *series = series_by_id(&store->series, run->series_id);
+    const struct series_row *series = series_by_id(&store->series->cache, run->series_id);
 
-    if (!is_before((struct place){run->date_ms, run->run_id}, page->at) ||
+    if (!is_before((struct store_place){run->date_ms, run->run_id}, page->at) ||
         (filter->since_ms != 0 && run->date_ms < filter->since_ms) || series == NULL ||
         !series_matches(&page->series, series))
         return 0;
@@ -292,8 +303,8 @@ static int is_of(struct store *store, const struct page *page, const struct with
 
 static int fill_withdrawn(struct store *store, struct page *page, struct rl_err *err)
 {
-    const struct withdrawn_set *set = &store->withdrawn;
-    struct place *all = calloc(set->count + 1, sizeof *all);
+    const struct withdrawn_set *set = &store->series->withdrawn;
+    struct store_place *all = calloc(set->count + 1, sizeof *all);
     size_t count = 0;
     int rc = 0;
 
@@ -302,7 +313,7 @@ static int fill_withdrawn(struct store *store, struct page *page, struct rl_err 
     for (size_t i = 0; rc >= 0 && i < set->count; i++) {
         rc = is_of(store, page, &set->runs[i], err);
         if (rc == 1)
-            all[count++] = (struct place){set->runs[i].date_ms, set->runs[i].run_id};
+            all[count++] = (struct store_place){set->runs[i].date_ms, set->runs[i].run_id};
     }
     if (rc >= 0)
         qsort(all, count, sizeof *all, newest_first);
@@ -357,8 +368,8 @@ int store_filter_check(const struct store_run_filter *asked, struct store_run_fi
     return 0;
 }
 
-static int put_page(struct store *store, const struct store_run_filter *filter, const struct place *places, int count,
-                    struct rl_buf *out, struct rl_err *err)
+static int put_page(struct store *store, const struct store_run_filter *filter, const struct store_place *places,
+                    int count, struct rl_buf *out, struct rl_err *err)
 {
     int rows = count > filter->limit ? filter->limit : count;
     char cursor[CURSOR_LENGTH + 1];
@@ -380,28 +391,29 @@ static int put_page(struct store *store, const struct store_run_filter *filter, 
     return 0;
 }
 
-int store_filter_start(struct store *store, const struct store_run_filter *filter, struct place *ret,
+int store_filter_start(struct store *store, const struct store_run_filter *filter, struct store_place *ret,
                        struct rl_err *err)
 {
     if (filter->cursor != NULL)
         return store_cursor_read(store, filter, ret, err);
-    *ret = filter->until_ms != 0 ? (struct place){filter->until_ms, 0} : (struct place){INT64_MAX, INT64_MAX};
+    *ret =
+        filter->until_ms != 0 ? (struct store_place){filter->until_ms, 0} : (struct store_place){INT64_MAX, INT64_MAX};
     return 0;
 }
 
-int store_find_places(struct store *store, const struct store_run_filter *filter, struct place before,
-                      struct place *places, int want, int *ret_count, struct rl_err *err)
+int store_find_places(struct store *store, const struct store_run_filter *filter, struct store_place before,
+                      struct store_place *places, int want, int *ret_count, struct rl_err *err)
 {
     const char *const words[SERIES_WORDS] = {filter->device, filter->driver, filter->cuda,     filter->suite,
                                              filter->sizes,  filter->source, filter->counters, filter->outcome};
     struct page page = {.filter = filter, .at = before, .places = places, .want = want};
 
     *ret_count = 0;
-    if (store->series_stale && store_load_series(store, err) < 0)
+    if (store->series->stale && store_load_series(store, err) < 0)
         return -1;
-    if (!series_pick(&store->series, words, &page.series))
+    if (!series_pick(&store->series->cache, words, &page.series))
         return 0;
-    page.hides = filter->withdrawn == NULL && store->withdrawn.count > 0;
+    page.hides = filter->withdrawn == NULL && store->series->withdrawn.count > 0;
     if (filter->withdrawn != NULL && strcmp(filter->withdrawn, "true") == 0) {
         if (fill_withdrawn(store, &page, err) < 0)
             return -1;
@@ -415,7 +427,7 @@ int store_find_places(struct store *store, const struct store_run_filter *filter
 int store_run_list(struct store *store, const struct store_run_filter *asked, struct rl_buf *out, struct rl_err *err)
 {
     struct store_run_filter filter;
-    struct place *places, before;
+    struct store_place *places, before;
     size_t length = out->len;
     int count = 0, rc;
 

@@ -1,8 +1,13 @@
 /* A run as lists show it. */
-#include "db/runs/select.h"
-#include "db/runs/withdrawn.h"
+#include "db/runs/summary.h"
 
 #include <string.h>
+
+#include "db/core/statement.h"
+#include "db/core/text.h"
+#include "db/runs/withdrawal.h"
+#include "db/series/devices.h"
+#include "db/series/memory.h"
 
 static void put_member(struct rl_buf *out, const char *member, const char *text)
 {
@@ -26,13 +31,13 @@ static void put_real(struct rl_buf *out, const char *member, struct stmt *stmt, 
 static void put_word(struct store *store, struct rl_buf *out, const char *member, const struct series_row *series,
                      int at)
 {
-    put_member(out, member, store->series.words.texts[series->words[at]]);
+    put_member(out, member, store->series->cache.words.texts[series->words[at]]);
 }
 
 static void put_series(struct store *store, struct rl_buf *out, const struct series_row *series, const char *name)
 {
     rl_buf_puts(out, ",\"device\":{\"id\":");
-    json_put_text(out, store->series.words.texts[series->words[SERIES_DEVICE]]);
+    json_put_text(out, store->series->cache.words.texts[series->words[SERIES_DEVICE]]);
     put_member(out, ",\"name\":", name);
     rl_buf_puts(out, "}");
     put_word(store, out, ",\"driver\":", series, SERIES_DRIVER);
@@ -62,7 +67,7 @@ static void put_why(struct rl_buf *out, const char *why, bool has_label)
 /* The columns of RUN_SUMMARY. */
 static int put_summary(struct store *store, struct rl_buf *out, int64_t id, struct stmt *stmt, struct rl_err *err)
 {
-    const struct series_row *series = series_by_id(&store->series, sqlite3_column_int64(stmt->handle, 7));
+    const struct series_row *series = series_by_id(&store->series->cache, sqlite3_column_int64(stmt->handle, 7));
     const char *why = (const char *)sqlite3_column_text(stmt->handle, 6), *name;
     const char *label = (const char *)sqlite3_column_text(stmt->handle, 8);
     bool withdrawn = store_is_withdrawn(store, id);

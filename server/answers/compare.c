@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/series/labels.h"
 #include "gpu/record/json_text.h"
 #include "server/answers/observations.h"
 #include "server/loop/work_queue.h"

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "db/history/excluded.h"
 #include "gpu/record/derive.h"
 
 #define ARENA_MAX (64u * 1024u * 1024u)

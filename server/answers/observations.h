@@ -2,7 +2,7 @@
 #ifndef SERVER_ANSWERS_OBSERVATIONS_H
 #define SERVER_ANSWERS_OBSERVATIONS_H
 
-#include "db/history/history.h"
+#include "db/history/observations.h"
 #include "server/compare/compare.h"
 
 struct compare_loaded { /* one side, ready to be judged */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/runs/document.h"
 #include "db/runs/lend.h"
 #include "gpu/base/num.h"
 #include "gpu/record/derive.h"

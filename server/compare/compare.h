@@ -66,7 +66,7 @@
 
 #include <jansson.h>
 
-#include "db/history/work.h"
+#include "db/work/same.h"
 #include "gpu/base/err.h"
 #include "gpu/record/run.h"
 #include "server/compare/stats.h"

@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "db/history/history.h"
+#include "db/runs/imports.h"
 #include "gpu/base/buf.h"
 #include "gpu/base/hash.h"
 #include "gpu/base/io.h"

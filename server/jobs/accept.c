@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/runs/document.h"
 #include "gpu/record/derive.h"
 #include "gpu/record/json.h"
 #include "gpu/record/json_text.h"

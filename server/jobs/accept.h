@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "db/core/store.h"
+#include "db/runs/insert.h"
 #include "gpu/base/err.h"
 #include "gpu/record/run.h"
 #include "server/jobs/spec.h"

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/jobs/transitions.h"
+#include "db/open.h"
 #include "server/jobs/internal.h"
 
 /* What is to be stored, from what is known now: a cancellation may come while the store is tried again. */

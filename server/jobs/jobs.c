@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/jobs/transitions.h"
+#include "db/open.h"
 #include "gpu/base/time.h"
 #include "server/jobs/internal.h"
 

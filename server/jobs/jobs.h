@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "db/core/store.h"
+#include "db/jobs/queue.h"
 #include "gpu/base/err.h"
 #include "server/loop/loop.h"
 

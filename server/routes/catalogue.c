@@ -1,5 +1,6 @@
 /* /api/v1/devices and /api/v1/kernels. */
 #include "kernels/unit/catalogue.h"
+#include "db/series/devices.h"
 #include "server/routes/routes.h"
 
 int devices_route_list(struct routes *routes, const struct http_request *request, struct http_answer *answer,

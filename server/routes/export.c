@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "db/history/history.h"
+#include "db/runs/export.h"
 #include "gpu/base/time.h"
 #include "server/limits.h"
 #include "server/loop/work_queue.h"

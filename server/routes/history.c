@@ -1,5 +1,5 @@
 /* /api/v1/history: which devices, drivers and CUDA versions were verified on which days. */
-#include "db/history/history.h"
+#include "db/history/matrix.h"
 #include "gpu/base/time.h"
 #include "server/limits.h"
 #include "server/routes/routes.h"

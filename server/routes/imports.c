@@ -2,7 +2,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "db/history/history.h"
+#include "db/runs/document.h"
+#include "db/runs/withdrawal.h"
 #include "gpu/base/time.h"
 #include "server/imports/imports.h"
 #include "server/limits.h"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "db/history/history.h"
+#include "db/notes/run_note.h"
 #include "gpu/base/time.h"
 #include "server/limits.h"
 #include "server/request/json_body.h"

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "db/history/history.h"
+#include "db/notes/predictions.h"
+#include "db/runs/withdrawal.h"
 #include "gpu/base/said.h"
 #include "gpu/base/time.h"
 #include "server/request/json_body.h"

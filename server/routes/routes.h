@@ -2,7 +2,7 @@
 #ifndef SERVER_ROUTES_ROUTES_H
 #define SERVER_ROUTES_ROUTES_H
 
-#include "db/core/store.h"
+#include "db/runs/list.h"
 #include "server/imports/imports.h"
 #include "server/jobs/jobs.h"
 #include "server/request/http.h"

@@ -1,7 +1,9 @@
 /* /api/v1/runs: browse, one, and its other forms. */
 #include <stdio.h>
 
-#include "db/history/history.h"
+#include "db/runs/document.h"
+#include "db/runs/read.h"
+#include "db/runs/withdrawal.h"
 #include "gpu/base/hash.h"
 #include "server/answers/run.h"
 #include "server/routes/routes.h"

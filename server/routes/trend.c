@@ -1,7 +1,7 @@
 /* /api/v1/trend: one quantity of one row of one device over days, with its noise band. */
 #include <string.h>
 
-#include "db/history/history.h"
+#include "db/history/trend.h"
 #include "gpu/base/num.h"
 #include "gpu/base/time.h"
 #include "server/limits.h"

@@ -9,8 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "db/history/rollup.h"
-#include "db/history/work.h"
+#include "db/core/deflate.h"
+#include "db/core/statement.h"
+#include "db/open.h"
+#include "db/rows/trend_day.h"
+#include "db/rows/trend_remake.h"
+#include "db/rows/units.h"
+#include "db/rows/work.h"
+#include "db/series/cache.h"
+#include "db/series/devices.h"
 #include "gpu/base/time.h"
 #include "gpu/record/json.h"
 #include "tests/bench/bench_run.h"

@@ -10,7 +10,19 @@
 #include <string.h>
 #include <time.h>
 
-#include "db/runs/select.h"
+#include "db/core/statement.h"
+#include "db/history/matrix.h"
+#include "db/history/observations.h"
+#include "db/history/trend.h"
+#include "db/jobs/transitions.h"
+#include "db/notes/run_note.h"
+#include "db/open.h"
+#include "db/rows/trend_day.h"
+#include "db/runs/document.h"
+#include "db/runs/export.h"
+#include "db/runs/read.h"
+#include "db/series/memory.h"
+#include "db/series/select.h"
 #include "gpu/base/time.h"
 #include "gpu/record/json.h"
 #include "gpu/record/quantile.h"
@@ -98,9 +110,9 @@ static void store_one(struct bench *bench)
 
 static void pick_series(struct bench *bench)
 {
-    size_t count = bench->store->series.count;
+    size_t count = bench->store->series->cache.count;
 
-    bench->series = &bench->store->series.rows[bench_random(&bench->seed) % count];
+    bench->series = &bench->store->series->cache.rows[bench_random(&bench->seed) % count];
 }
 
 static const char *word(const struct bench *bench, int at)
@@ -380,20 +392,20 @@ static void open_bench(struct bench *bench, const char *path)
     if (store_open(path, false, &bench->store, &bench->err) < 0)
         die(bench, path);
     bench->newest_run = newest_run(bench);
-    if (bench->store->series.count == 0) {
+    if (bench->store->series->cache.count == 0) {
         fprintf(stderr, "history_bench: %s has no runs\n", path);
         exit(1);
     }
-    bench->series = &bench->store->series.rows[0];
-    for (size_t i = 0; i < bench->store->series.count; i++) { /* generate's first device is in most series */
-        if (strncmp(store_series_word(bench->store, &bench->store->series.rows[i], SERIES_DEVICE), "GPU-00000000",
-                    12) == 0)
+    bench->series = &bench->store->series->cache.rows[0];
+    for (size_t i = 0; i < bench->store->series->cache.count; i++) { /* generate's first device is in most series */
+        if (strncmp(store_series_word(bench->store, &bench->store->series->cache.rows[i], SERIES_DEVICE),
+                    "GPU-00000000", 12) == 0)
             best = i;
     }
     snprintf(bench->heavy, sizeof bench->heavy, "%s",
-             store_series_word(bench->store, &bench->store->series.rows[best], SERIES_DEVICE));
+             store_series_word(bench->store, &bench->store->series->cache.rows[best], SERIES_DEVICE));
     printf("%s: runs to %lld, %zu series, opened in %.0f ms\n", path, (long long)bench->newest_run,
-           bench->store->series.count, (double)(rl_monotonic_ns() - began) / 1e6);
+           bench->store->series->cache.count, (double)(rl_monotonic_ns() - began) / 1e6);
 }
 
 int main(int argc, char **argv)

@@ -16,6 +16,11 @@
 #include <unistd.h>
 
 #include "db/core/internal.h"
+#include "db/jobs/transitions.h"
+#include "db/open.h"
+#include "db/runs/document.h"
+#include "db/runs/list.h"
+#include "db/series/devices.h"
 
 #define DEVICE_A "GPU-aaaaaaaa-0000-0000-0000-000000000001"
 #define DEVICE_B "GPU-bbbbbbbb-0000-0000-0000-000000000002"

@@ -2,7 +2,7 @@
 #ifndef TESTS_UNIT_DB_STORE_SPEC_H
 #define TESTS_UNIT_DB_STORE_SPEC_H
 
-#include "db/history/rollup.h"
+#include "db/rows/trend_day.h"
 #include "tests/unit/db/store_fixture.h"
 #include "tests/unit/record/sample_run.h"
 

@@ -3,7 +3,8 @@
 
 #include <math.h>
 
-#include "db/history/history.h"
+#include "db/history/observations.h"
+#include "db/runs/retention.h"
 
 static void draws_are_the_newest_eligible_runs(void **state)
 {

@@ -2,7 +2,8 @@
 #include "tests/unit/db/store_answer.h"
 #include "tests/unit/db/store_documents.h"
 
-#include "db/history/history.h"
+#include "db/runs/export.h"
+#include "db/runs/retention.h"
 
 static char *export_all(struct fixture *f, struct store_run_filter filter, enum store_export_format format,
                         size_t bytes, int64_t retire_after_first, int *ret_pieces)

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "db/check.h"
 #include "tests/unit/db/faulty_vfs.h"
 
 #define MAX_FAULTS 400

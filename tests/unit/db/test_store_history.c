@@ -5,8 +5,9 @@
 #include <math.h>
 #include <zlib.h>
 
-#include "db/history/history.h"
-#include "db/history/rollup.h"
+#include "db/check.h"
+#include "db/history/trend.h"
+#include "db/rows/trend_day.h"
 #include "gpu/record/json.h"
 #include "tests/unit/record/sample_run.h"
 

@@ -1,4 +1,5 @@
 /* Jobs in the store: the queue, idempotency, limits, and every step of the state machine. */
+#include "db/check.h"
 #include "tests/unit/db/store_fixture.h"
 
 static void a_job_comes_back_as_it_went_in(void **state)

@@ -2,7 +2,15 @@
 #include "tests/unit/db/store_answer.h"
 #include "tests/unit/db/store_spec.h"
 
-#include "db/history/history.h"
+#include "db/check.h"
+#include "db/history/matrix.h"
+#include "db/history/observations.h"
+#include "db/history/trend.h"
+#include "db/notes/run_note.h"
+#include "db/runs/imports.h"
+#include "db/runs/retention.h"
+#include "db/runs/withdrawal.h"
+#include "db/series/labels.h"
 
 #define CAFE "caf\xc3\xa9, \xe2\x89\xa4 3f2c"
 

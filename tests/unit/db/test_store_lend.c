@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "db/history/history.h"
 #include "db/runs/lend.h"
+#include "db/runs/withdrawal.h"
 #include "tests/unit/record/sample_run.h"
 
 struct lender_spec { /* 0 and NULL: the usual */

@@ -3,7 +3,10 @@
 
 #include <jansson.h>
 
-#include "db/history/history.h"
+#include "db/check.h"
+#include "db/core/prepared.h"
+#include "db/runs/imports.h"
+#include "db/runs/withdrawal.h"
 
 #define RUNS 240
 
@@ -172,6 +175,7 @@ static void lists_equal_the_model(void **state)
     static const char *const withdrawn[] = {"false", "true", "any"};
     struct fixture *f = *state;
     struct model *model = calloc(1, sizeof *model);
+    struct store_scan scan = {.rows_per_series = 4};
     uint32_t seed = 20251129;
     static const int limits[] = {1, 2, 3, 7, 50, RUNS, STORE_LIMIT_MAX};
 
@@ -179,11 +183,12 @@ static void lists_equal_the_model(void **state)
     while (model->count < RUNS)
         add_model_run(f, model, &seed);
     qsort(model->runs, RUNS, sizeof *model->runs, newest_first);
+    f->store->scan = &scan;
     for (int round = 0; round < 600; round++) {
         struct store_run_filter filter = {.limit = limits[random_next(&seed) % 7]};
 
-        f->store->scan.from_series = random_next(&seed) % 3 * 20; /* scans, merges, and changes over at any row */
-        f->store->scan.rows_max = random_next(&seed) % 60 + 1;
+        scan.from_series = random_next(&seed) % 3 * 20; /* scans, merges, and changes over at any row */
+        scan.rows_max = random_next(&seed) % 60 + 1;
 
         if (round > 0) { /* the first has no filter at all */
             filter.device = random_next(&seed) % 2 ? pick(&seed, devices, 4) : NULL;

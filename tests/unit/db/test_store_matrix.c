@@ -2,7 +2,9 @@
 #include "tests/unit/db/store_answer.h"
 #include "tests/unit/db/store_spec.h"
 
-#include "db/history/history.h"
+#include "db/history/matrix.h"
+#include "db/runs/retention.h"
+#include "db/series/memory.h"
 
 static json_t *matrix(struct fixture *f, struct store_matrix_query query)
 {
@@ -113,7 +115,7 @@ static void a_wide_matrix_equals_counting(void **state)
                                    .timed_only = timed_only});
         (timed_only ? timed : backed)[d][c][t]++;
     }
-    assert_true(f->store->series.count > 64);
+    assert_true(f->store->series->cache.count > 64);
     answer = matrix(f, (struct store_matrix_query){.since_ms = DAY0, .until_ms = DAY0 + 10 * TREND_DAY_MS});
     json_array_foreach(json_object_get(answer, "rows"), i, row)
     {
@@ -177,12 +179,12 @@ static void a_matrix_of_too_many_cells_is_refused(void **state)
            "oldest_ms + 2001 * 86400000 FROM n, (SELECT * FROM series WHERE id = 1)");
     sql(f, "WITH RECURSIVE d(t) AS (SELECT 20000 UNION ALL SELECT t + 1 FROM d WHERE t < 21999) "
            "INSERT INTO series_day SELECT id, t, 3 FROM series, d WHERE id > 1");
-    f->store->series_stale = true;
+    f->store->series->stale = true;
     rl_buf_init(&out, 64 << 20);
     OK(f, store_history_matrix(f->store, &query, &out, &f->err));
     rl_buf_clear(&out);
     sql(f, "INSERT INTO series_day SELECT id, 22000, 1 FROM series WHERE id = 7");
-    f->store->series_stale = true;
+    f->store->series->stale = true;
     FAILS(f, RL_E_TOO_LARGE, store_history_matrix(f->store, &query, &out, &f->err));
     assert_string_equal(f->err.field, "since");
     assert_int_equal(out.len, 0);

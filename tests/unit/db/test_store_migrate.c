@@ -1,7 +1,12 @@
 /* Migrations: older files are brought to the present version, whole or not at all. */
 #include <sys/wait.h>
 
-#include "db/history/history.h"
+#include "db/check.h"
+#include "db/file.h"
+#include "db/migrate.h"
+#include "db/runs/imports.h"
+#include "db/runs/retention.h"
+#include "db/runs/withdrawal.h"
 #include "tests/unit/db/faulty_vfs.h"
 #include "tests/unit/db/store_documents.h"
 #include "tests/unit/db/store_fixture.h"

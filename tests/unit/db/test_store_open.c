@@ -1,4 +1,8 @@
 /* Opening: whose file it is, the guard, the connection's settings, and files that are not as they should be. */
+#include "db/check.h"
+#include "db/core/connect.h"
+#include "db/file.h"
+#include "db/migrate.h"
 #include "tests/unit/db/store_fixture.h"
 
 #include <errno.h>

@@ -4,7 +4,11 @@
 
 #include <math.h>
 
-#include "db/history/history.h"
+#include "db/check.h"
+#include "db/notes/predictions.h"
+#include "db/notes/run_note.h"
+#include "db/runs/imports.h"
+#include "db/runs/retention.h"
 
 /* ---- notes ---- */
 

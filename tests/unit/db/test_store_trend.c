@@ -4,8 +4,9 @@
 
 #include <math.h>
 
+#include "db/core/text.h"
 #include "db/history/baseline.h"
-#include "db/history/history.h"
+#include "db/history/trend.h"
 #include "gpu/record/quantile.h"
 
 /* ---- the noise band ---- */

@@ -6,8 +6,13 @@
 #include <math.h>
 #include <zlib.h>
 
-#include "db/history/history.h"
-#include "db/history/work.h"
+#include "db/check.h"
+#include "db/history/excluded.h"
+#include "db/history/matrix.h"
+#include "db/history/observations.h"
+#include "db/history/trend.h"
+#include "db/migrate.h"
+#include "db/notes/run_note.h"
 
 /* ---- runs of known work ---- */
 

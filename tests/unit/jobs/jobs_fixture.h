@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "db/open.h"
 #include "gpu/base/time.h"
 #include "gpu/record/json.h"
 #include "server/jobs/jobs.h"

@@ -1,4 +1,6 @@
 /* The job engine over a real store, with the real measuring program replaying recordings with faults. */
+#include "db/runs/document.h"
+#include "db/runs/read.h"
 #include "tests/unit/jobs/jobs_fixture.h"
 
 /* The store counts from memory, which cannot fail: here it can. */

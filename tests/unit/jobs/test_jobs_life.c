@@ -1,4 +1,6 @@
 /* The job engine's life: stopping, dying, devices that come and go, a store that takes nothing. */
+#include "db/jobs/transitions.h"
+#include "db/series/devices.h"
 #include "server/jobs/internal.h"
 #include "tests/unit/jobs/jobs_fixture.h"
 
