@@ -11,16 +11,16 @@
 #include "db/core/error.h"
 #include "db/core/internal.h"
 
-int store_pack(const void *data, size_t size, struct packed *ret, struct rl_err *err)
+int store_deflate(const void *data, size_t size, struct deflated *ret, struct rl_err *err)
 {
     uLongf length = compressBound(size);
     unsigned char *bytes = malloc(length);
 
-    if (bytes == NULL || compress2(bytes, &length, size > 0 ? data : "", size, PACK_LEVEL) != Z_OK) {
+    if (bytes == NULL || compress2(bytes, &length, size > 0 ? data : "", size, DEFLATE_LEVEL) != Z_OK) {
         free(bytes);
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory to deflate %zu bytes", size);
     }
-    *ret = (struct packed){.data = bytes, .size = length};
+    *ret = (struct deflated){.data = bytes, .size = length};
     return 0;
 }
 
@@ -31,14 +31,14 @@ int store_pack(const void *data, size_t size, struct packed *ret, struct rl_err 
 #define ZLIB_HEADER  "\x78\x9c" /* deflate, a window of 32 KiB, the default level, no dictionary */
 #define STREAM_EXTRA (2 + 5 + 4)
 
-int store_pack_rest(const char *text, size_t bytes, struct store_document *ret)
+int store_deflate_rest(const char *text, size_t bytes, struct store_document *ret)
 {
     z_stream stream = {0};
     unsigned char *deflated, *fitting;
     int rc;
 
     /* raw: without zlib's header and check, which are of the whole */
-    if (deflateInit2(&stream, PACK_LEVEL, Z_DEFLATED, -MAX_WBITS, MAX_MEM_LEVEL - 1, Z_DEFAULT_STRATEGY) != Z_OK)
+    if (deflateInit2(&stream, DEFLATE_LEVEL, Z_DEFLATED, -MAX_WBITS, MAX_MEM_LEVEL - 1, Z_DEFAULT_STRATEGY) != Z_OK)
         return -1;
     size_t room = deflateBound(&stream, bytes);
     deflated = malloc(room);
@@ -61,7 +61,7 @@ int store_pack_rest(const char *text, size_t bytes, struct store_document *ret)
     return 0;
 }
 
-int store_pack_join(const char *head, size_t head_len, const struct store_document *rest, struct packed *ret)
+int store_deflate_join(const char *head, size_t head_len, const struct store_document *rest, struct deflated *ret)
 {
     uLong check = adler32(adler32(0, NULL, 0), (const unsigned char *)head, (uInt)head_len);
     size_t size = STREAM_EXTRA + head_len + rest->size;
@@ -85,13 +85,13 @@ int store_pack_join(const char *head, size_t head_len, const struct store_docume
     at += rest->size;
     for (int shift = 24; shift >= 0; shift -= 8)
         *at++ = (unsigned char)(check >> shift);
-    *ret = (struct packed){.data = data, .size = size};
+    *ret = (struct deflated){.data = data, .size = size};
     return 0;
 }
 
 /* ---- reading, and in SQL ---- */
 
-int store_unpack(const void *data, size_t size, int64_t bytes, struct rl_buf *out, struct rl_err *err)
+int store_inflate(const void *data, size_t size, int64_t bytes, struct rl_buf *out, struct rl_err *err)
 {
     uLongf length = (uLongf)bytes;
     unsigned char *text;
@@ -120,17 +120,17 @@ int store_unpack(const void *data, size_t size, int64_t bytes, struct rl_buf *ou
 static void sql_deflated(sqlite3_context *context, int count, sqlite3_value **values)
 {
     const void *data = sqlite3_value_blob(values[0]); /* of a text: its UTF-8 */
-    struct packed packed = {0};
+    struct deflated deflated = {0};
 
     (void)count;
     if (sqlite3_value_type(values[0]) == SQLITE_NULL) {
         sqlite3_result_null(context);
         return;
     }
-    if (store_pack(data, (size_t)sqlite3_value_bytes(values[0]), &packed, NULL) < 0)
+    if (store_deflate(data, (size_t)sqlite3_value_bytes(values[0]), &deflated, NULL) < 0)
         sqlite3_result_error_nomem(context);
     else
-        sqlite3_result_blob64(context, packed.data, packed.size, free);
+        sqlite3_result_blob64(context, deflated.data, deflated.size, free);
 }
 
 static void sql_inflated(sqlite3_context *context, int count, sqlite3_value **values)
@@ -141,7 +141,7 @@ static void sql_inflated(sqlite3_context *context, int count, sqlite3_value **va
 
     (void)count;
     rl_buf_init(&text, STORE_DOCUMENT_MAX_BYTES + 1);
-    if (store_unpack(data, (size_t)sqlite3_value_bytes(values[0]), sqlite3_value_int64(values[1]), &text, &err) < 0)
+    if (store_inflate(data, (size_t)sqlite3_value_bytes(values[0]), sqlite3_value_int64(values[1]), &text, &err) < 0)
         sqlite3_result_error(context, err.message, -1);
     else if (text.failed)
         sqlite3_result_error_nomem(context);

@@ -322,7 +322,7 @@ int store_transcript(struct store *store, int64_t job_id, struct rl_buf *out, st
 
         rc = 0;
         if (sqlite3_column_type(stmt.handle, 1) != SQLITE_NULL)
-            rc = store_unpack(text, size, sqlite3_column_int64(stmt.handle, 1), out, err);
+            rc = store_inflate(text, size, sqlite3_column_int64(stmt.handle, 1), out, err);
         else if (text != NULL)
             rl_buf_add(out, text, size);
     }

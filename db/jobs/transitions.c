@@ -137,18 +137,18 @@ static int move(struct store *store, const struct store_transition *t, const str
 static int put_transcript(struct store *store, int64_t id, const char *text, struct rl_err *err)
 {
     size_t length = strlen(text);
-    struct packed packed;
+    struct deflated deflated;
     struct stmt stmt;
     int rc;
 
-    if (store_pack(text, length, &packed, err) < 0)
+    if (store_deflate(text, length, &deflated, err) < 0)
         return -1;
     stmt = stmt_start(store, STMT_TRANSCRIPT_PUT);
     stmt_int(&stmt, ":id", id);
     stmt_int(&stmt, ":bytes", (int64_t)length);
-    stmt_blob(&stmt, ":text", packed.data, packed.size);
+    stmt_blob(&stmt, ":text", deflated.data, deflated.size);
     rc = stmt_run(&stmt, err, "storing a transcript");
-    free(packed.data);
+    free(deflated.data);
     return rc;
 }
 

@@ -29,7 +29,7 @@ int store_document_make(const char *text, struct store_document *ret, struct rl_
                        STORE_DOCUMENT_MAX_BYTES - HEAD_MAX);
     if (!rl_utf8_valid(text, length))
         return rl_fail(err, RL_E_INTERNAL, NULL, "a run's document is not UTF-8");
-    if (store_pack_rest(text + 1, length - 1, ret) < 0)
+    if (store_deflate_rest(text + 1, length - 1, ret) < 0)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory to deflate a run's document of %zu bytes", length);
     return 0;
 }
@@ -45,7 +45,7 @@ void store_document_fini(struct store_document *document)
 int store_put_document(struct store *store, int64_t id, int64_t job_id, const char *label,
                        const struct store_document *document, struct rl_err *err)
 {
-    struct packed packed = {0};
+    struct deflated deflated = {0};
     struct rl_buf head;
     struct stmt stmt;
     int rc;
@@ -61,7 +61,7 @@ int store_put_document(struct store *store, int64_t id, int64_t job_id, const ch
         json_put_text(&head, label);
         rl_buf_puts(&head, ",");
     }
-    rc = head.failed ? -1 : store_pack_join(head.data, head.len, document, &packed);
+    rc = head.failed ? -1 : store_deflate_join(head.data, head.len, document, &deflated);
     if (rc < 0) {
         rl_buf_free(&head);
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory to store a run's document");
@@ -69,9 +69,9 @@ int store_put_document(struct store *store, int64_t id, int64_t job_id, const ch
     stmt = stmt_start(store, STMT_DOCUMENT_ADD);
     stmt_int(&stmt, ":id", id);
     stmt_int(&stmt, ":bytes", (int64_t)(head.len + document->bytes));
-    stmt_blob(&stmt, ":deflated", packed.data, packed.size);
+    stmt_blob(&stmt, ":deflated", deflated.data, deflated.size);
     rc = stmt_run(&stmt, err, "storing a run's document");
-    free(packed.data);
+    free(deflated.data);
     rl_buf_free(&head);
     return rc;
 }
@@ -91,8 +91,8 @@ int store_run_document(struct store *store, int64_t id, struct rl_buf *out, stru
     else if (rc == 1) {
         const void *deflated = sqlite3_column_blob(stmt.handle, 0);
 
-        rc = store_unpack(deflated, (size_t)sqlite3_column_bytes(stmt.handle, 0), sqlite3_column_int64(stmt.handle, 1),
-                          out, err);
+        rc = store_inflate(deflated, (size_t)sqlite3_column_bytes(stmt.handle, 0), sqlite3_column_int64(stmt.handle, 1),
+                           out, err);
     }
     stmt_end(&stmt);
     return store_finish_text(out, length, rc, err);

@@ -35,7 +35,7 @@ struct options {
 };
 struct template
 {
-    struct packed document, transcript;
+    struct deflated document, transcript;
     int64_t document_bytes, transcript_bytes;
 };
 struct maker {
@@ -44,7 +44,7 @@ struct maker {
     struct rl_err err;
     uint64_t seed;
     struct template templates[TEMPLATES];
-    struct packed stub;
+    struct deflated stub;
     int64_t units[BENCH_UNITS], works[BENCH_UNITS], launches[BENCH_UNITS];
 };
 struct identity { /* what a run is of */
@@ -85,15 +85,15 @@ static void make_templates(struct maker *maker)
             die(maker, "no memory");
         template->document_bytes = (int64_t)strlen(text);
         template->transcript_bytes = (int64_t)strlen(log);
-        if (store_pack(text, strlen(text), &template->document, &maker->err) < 0 ||
-            store_pack(log, strlen(log), &template->transcript, &maker->err) < 0)
+        if (store_deflate(text, strlen(text), &template->document, &maker->err) < 0 ||
+            store_deflate(log, strlen(log), &template->transcript, &maker->err) < 0)
             die(maker, "deflating");
         free(text);
         free(log);
         json_decref(object);
         rl_run_free(run);
     }
-    if (store_pack(STUB, strlen(STUB), &maker->stub, &maker->err) < 0)
+    if (store_deflate(STUB, strlen(STUB), &maker->stub, &maker->err) < 0)
         die(maker, "deflating");
     printf("document %lld bytes, deflated %zu; transcript %lld, deflated %zu\n",
            (long long)maker->templates[0].document_bytes, maker->templates[0].document.size,
@@ -240,13 +240,13 @@ static int64_t put_run(struct maker *maker, const struct identity *identity, int
     return sqlite3_last_insert_rowid(maker->store->db);
 }
 
-static void put_document(struct maker *maker, int64_t run, const struct packed *packed, int64_t bytes)
+static void put_document(struct maker *maker, int64_t run, const struct deflated *deflated, int64_t bytes)
 {
     struct stmt stmt = stmt_start(maker->store, STMT_DOCUMENT_ADD);
 
     stmt_int(&stmt, ":id", run);
     stmt_int(&stmt, ":bytes", bytes);
-    stmt_blob(&stmt, ":deflated", packed->data, packed->size);
+    stmt_blob(&stmt, ":deflated", deflated->data, deflated->size);
     if (stmt_run(&stmt, &maker->err, "document") < 0)
         die(maker, "storing a document");
 }
