@@ -17,22 +17,22 @@ struct unit {
     struct store_work work;
     struct store_launch launch;
 };
-struct draw_reader {
+struct observation_reader {
     struct store *store;
     struct rl_arena *arena;
     bool some; /* of the kernels, only these are read */
-    int64_t asked[STORE_DRAW_KERNELS_MAX];
+    int64_t asked[STORE_OBSERVATION_KERNELS_MAX];
     size_t asked_count;
-    struct store_draw_row rows[ROWS_MAX]; /* of the run being read */
-    struct unit beyond;                   /* the last that has no place below */
-    struct unit units[ROWS_MAX];          /* met so far: a run's rows mostly are those of the run before */
-    size_t name_bytes;                    /* that were read */
-    size_t unit_count, unit_at;           /* where the last one was found */
+    struct store_observation_row rows[ROWS_MAX]; /* of the run being read */
+    struct unit beyond;                          /* the last that has no place below */
+    struct unit units[ROWS_MAX];                 /* met so far: a run's rows mostly are those of the run before */
+    size_t name_bytes;                           /* that were read */
+    size_t unit_count, unit_at;                  /* where the last one was found */
 };
 
 /* ---- what a row is of ---- */
 
-static bool is_asked(const struct draw_reader *reader, int64_t unit_id)
+static bool is_asked(const struct observation_reader *reader, int64_t unit_id)
 {
     for (size_t i = 0; i < reader->asked_count; i++)
         if (reader->asked[i] == unit_id)
@@ -40,7 +40,7 @@ static bool is_asked(const struct draw_reader *reader, int64_t unit_id)
     return !reader->some;
 }
 
-static int read_unit(struct draw_reader *reader, int64_t id, struct unit *ret, struct rl_err *err)
+static int read_unit(struct observation_reader *reader, int64_t id, struct unit *ret, struct rl_err *err)
 {
     struct stmt stmt = stmt_start(reader->store, STMT_UNIT_NAME);
     int rc;
@@ -66,7 +66,7 @@ static int read_unit(struct draw_reader *reader, int64_t id, struct unit *ret, s
 }
 
 /* Rows come by unit: it most likely is that of the row before, or the next one. */
-static int find_unit(struct draw_reader *reader, int64_t id, struct unit **ret, struct rl_err *err)
+static int find_unit(struct observation_reader *reader, int64_t id, struct unit **ret, struct rl_err *err)
 {
     for (size_t i = 0; i < reader->unit_count; i++) {
         size_t at = (reader->unit_at + i) % reader->unit_count;
@@ -86,7 +86,7 @@ static int find_unit(struct draw_reader *reader, int64_t id, struct unit **ret, 
 }
 
 /* The works and launches of a unit are few, and those of the run before mostly. */
-static int find_work(struct draw_reader *reader, struct unit *unit, int64_t work_id, int64_t launch_id,
+static int find_work(struct observation_reader *reader, struct unit *unit, int64_t work_id, int64_t launch_id,
                      struct rl_err *err)
 {
     if (work_id != unit->work_id) {
@@ -123,8 +123,8 @@ static uint64_t take_import_flags(struct import_flags *flags, int64_t unit_id, c
 }
 
 /* The columns of DRAW_ROWS. 1; 0: its kernel is not asked for. */
-static int read_row(struct draw_reader *reader, struct stmt *stmt, struct import_flags *flags,
-                    struct store_draw_row *ret, struct rl_err *err)
+static int read_row(struct observation_reader *reader, struct stmt *stmt, struct import_flags *flags,
+                    struct store_observation_row *ret, struct rl_err *err)
 {
     const char *bound = (const char *)sqlite3_column_text(stmt->handle, 12);
     const char *state_name = (const char *)sqlite3_column_text(stmt->handle, 1);
@@ -144,20 +144,20 @@ static int read_row(struct draw_reader *reader, struct stmt *stmt, struct import
     if (find_work(reader, unit, sqlite3_column_int64(stmt->handle, 14), sqlite3_column_int64(stmt->handle, 15), err) <
         0)
         return -1;
-    *ret = (struct store_draw_row){
+    *ret = (struct store_observation_row){
         .unit = unit->name,
         .ceiling = unit->ceiling,
         .state = state,
         .launches = sqlite3_column_int64(stmt->handle, 2),
-        .time_s = draw_real_at(stmt, 3),
-        .value = draw_real_at(stmt, 4),
-        .sm_hz = draw_real_at(stmt, 5),
-        .memory_hz = draw_real_at(stmt, 6),
-        .ask_bytes = draw_int_at(stmt, 7),
-        .dram_bytes = draw_real_at(stmt, 8),
-        .settled_bytes = draw_real_at(stmt, 9),
-        .dram_per_ask = draw_real_at(stmt, 10),
-        .percent_of_ceiling = draw_real_at(stmt, 11),
+        .time_s = observation_real_at(stmt, 3),
+        .value = observation_real_at(stmt, 4),
+        .sm_hz = observation_real_at(stmt, 5),
+        .memory_hz = observation_real_at(stmt, 6),
+        .ask_bytes = observation_int_at(stmt, 7),
+        .dram_bytes = observation_real_at(stmt, 8),
+        .settled_bytes = observation_real_at(stmt, 9),
+        .dram_per_ask = observation_real_at(stmt, 10),
+        .percent_of_ceiling = observation_real_at(stmt, 11),
         .flags = (uint64_t)sqlite3_column_int(stmt->handle, 13) + 128 * import_flags,
         .bound = bound == NULL                   ? NULL
                  : strcmp(bound, "memory") == 0  ? "memory"
@@ -169,7 +169,8 @@ static int read_row(struct draw_reader *reader, struct stmt *stmt, struct import
     return 1;
 }
 
-static int read_rows(struct draw_reader *reader, int64_t run_id, bool imported, size_t *ret_count, struct rl_err *err)
+static int read_rows(struct observation_reader *reader, int64_t run_id, bool imported, size_t *ret_count,
+                     struct rl_err *err)
 {
     struct stmt stmt = stmt_start(reader->store, STMT_DRAW_ROWS);
     struct import_flags flags = {.stmt = stmt_start(reader->store, STMT_DRAW_IMPORT_FLAGS)};
@@ -196,9 +197,9 @@ static int read_rows(struct draw_reader *reader, int64_t run_id, bool imported, 
     return rc < 0 || flags.step < 0 ? -1 : 0;
 }
 
-int store_read_draw_rows(struct draw_reader *reader, struct store_draw *draw, struct rl_err *err)
+int store_read_observation_rows(struct observation_reader *reader, struct store_observation *draw, struct rl_err *err)
 {
-    struct store_draw_row *rows;
+    struct store_observation_row *rows;
     size_t count;
 
     if (read_rows(reader, draw->run_id, strcmp(draw->source, "imported") == 0, &count, err) < 0)
@@ -214,7 +215,7 @@ int store_read_draw_rows(struct draw_reader *reader, struct store_draw *draw, st
 
 /* ---- of a side ---- */
 
-static int ask(struct draw_reader *reader, const char *kernel, struct rl_err *err)
+static int ask(struct observation_reader *reader, const char *kernel, struct rl_err *err)
 {
     int rc = store_unit_find(reader->store, kernel, "kernel", &reader->asked[reader->asked_count], err);
 
@@ -224,10 +225,11 @@ static int ask(struct draw_reader *reader, const char *kernel, struct rl_err *er
     return rc < 0 ? -1 : 0;
 }
 
-int store_draw_reader_new(struct store *store, const struct store_side *side, struct rl_arena *arena,
-                          struct draw_reader **ret, struct rl_err *err)
+int store_observation_reader_new(struct store *store, const struct store_side *side, struct rl_arena *arena,
+                                 struct observation_reader **ret, struct rl_err *err)
 {
-    struct draw_reader *reader = malloc(sizeof *reader); /* not zeroed: of its rows and units only a few are used */
+    struct observation_reader *reader =
+        malloc(sizeof *reader); /* not zeroed: of its rows and units only a few are used */
 
     if (reader == NULL)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a comparison");
@@ -246,12 +248,12 @@ int store_draw_reader_new(struct store *store, const struct store_side *side, st
     return 0;
 }
 
-size_t store_draw_name_bytes(const struct draw_reader *reader)
+size_t store_observation_name_bytes(const struct observation_reader *reader)
 {
     return reader->name_bytes;
 }
 
-void store_draw_reader_free(struct draw_reader *reader)
+void store_observation_reader_free(struct observation_reader *reader)
 {
     free(reader);
 }

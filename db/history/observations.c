@@ -263,21 +263,21 @@ static int find_left_out(struct store *store, const struct store_side *side, int
 
 static int check_side(const struct store_side *side, struct rl_err *err)
 {
-    if (side->kernel_count > STORE_DRAW_KERNELS_MAX)
+    if (side->kernel_count > STORE_OBSERVATION_KERNELS_MAX)
         return rl_fail(err, RL_E_BAD_FIELD, "kernel", "%zu kernels are named; it has to be at most %d",
-                       side->kernel_count, STORE_DRAW_KERNELS_MAX);
+                       side->kernel_count, STORE_OBSERVATION_KERNELS_MAX);
     if (side->runs == NULL) {
-        if (side->limit < 1 || side->limit > STORE_DRAWS_MAX)
+        if (side->limit < 1 || side->limit > STORE_OBSERVATIONS_MAX)
             return rl_fail(err, RL_E_BAD_FIELD, "limit", "%d runs of a side are asked for; it has to be 1 to %d",
-                           side->limit, STORE_DRAWS_MAX);
-        if (side->left_out_limit < 0 || side->left_out_limit > STORE_DRAWS_MAX)
+                           side->limit, STORE_OBSERVATIONS_MAX);
+        if (side->left_out_limit < 0 || side->left_out_limit > STORE_OBSERVATIONS_MAX)
             return rl_fail(err, RL_E_BAD_FIELD, "limit", "%d left out runs are asked for; it has to be 0 to %d",
-                           side->left_out_limit, STORE_DRAWS_MAX);
+                           side->left_out_limit, STORE_OBSERVATIONS_MAX);
         return 0;
     }
-    if (side->run_count < 1 || side->run_count > STORE_DRAWS_MAX)
+    if (side->run_count < 1 || side->run_count > STORE_OBSERVATIONS_MAX)
         return rl_fail(err, RL_E_BAD_FIELD, "runs", "%zu runs are named; it has to be 1 to %d", side->run_count,
-                       STORE_DRAWS_MAX);
+                       STORE_OBSERVATIONS_MAX);
     for (size_t i = 0; i < side->run_count; i++) {
         for (size_t k = 0; k < i; k++) {
             if (side->runs[i] == side->runs[k])
@@ -300,7 +300,7 @@ static const char *copy(struct rl_arena *arena, struct stmt *stmt, int column, b
     return kept;
 }
 
-static int read_facts(struct store *store, int64_t run_id, struct rl_arena *arena, struct store_draw *ret,
+static int read_facts(struct store *store, int64_t run_id, struct rl_arena *arena, struct store_observation *ret,
                       struct rl_err *err)
 {
     struct stmt stmt = stmt_start(store, STMT_DRAW_FACTS);
@@ -310,7 +310,7 @@ static int read_facts(struct store *store, int64_t run_id, struct rl_arena *aren
     stmt_int(&stmt, ":id", run_id);
     rc = stmt_step(&stmt, err, "reading a draw");
     if (rc == 1) {
-        *ret = (struct store_draw){
+        *ret = (struct store_observation){
             .run_id = run_id,
             .date_ms = sqlite3_column_int64(stmt.handle, 0),
             .device = copy(arena, &stmt, 1, &failed),
@@ -325,13 +325,13 @@ static int read_facts(struct store *store, int64_t run_id, struct rl_arena *aren
             .withdrawn = store_is_withdrawn(store, run_id),
             .flags = (unsigned)sqlite3_column_int(stmt.handle, 10),
             .method_version = sqlite3_column_int64(stmt.handle, 11),
-            .ecc = (int)draw_int_at(&stmt, 12),
+            .ecc = (int)observation_int_at(&stmt, 12),
             .mig = copy(arena, &stmt, 13, &failed),
-            .power_limit_w = draw_real_at(&stmt, 14),
+            .power_limit_w = observation_real_at(&stmt, 14),
             .cuda_driver = copy(arena, &stmt, 15, &failed),
             .cubin = copy(arena, &stmt, 16, &failed),
             .build = copy(arena, &stmt, 17, &failed),
-            .floor_dram_bytes = draw_real_at(&stmt, 18),
+            .floor_dram_bytes = observation_real_at(&stmt, 18),
         };
         rc = failed ? rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a comparison") : 1;
     }
@@ -341,16 +341,16 @@ static int read_facts(struct store *store, int64_t run_id, struct rl_arena *aren
     return rc < 0 ? -1 : 0;
 }
 
-void store_draws_fini(struct store_draws *draws)
+void store_observations_fini(struct store_observations *draws)
 {
     rl_arena_free(draws->arena);
-    *draws = (struct store_draws){0};
+    *draws = (struct store_observations){0};
 }
 
 static int read_left_out(struct store *store, const struct store_side *side, int64_t method, int64_t from_ms,
-                         struct store_draws *draws, struct rl_err *err)
+                         struct store_observations *draws, struct rl_err *err)
 {
-    struct store_place places[STORE_DRAWS_MAX];
+    struct store_place places[STORE_OBSERVATIONS_MAX];
     int count = 0;
 
     if (side->left_out_limit == 0 || side->runs != NULL)
@@ -369,21 +369,22 @@ static int read_left_out(struct store *store, const struct store_side *side, int
 }
 
 /* The runs' rows, until there are more than the side's limit. */
-static int keep_draw(struct store *store, const struct store_side *side, int64_t run_id, struct draw_reader *reader,
-                     struct store_draws *draws, bool *ret_full, struct rl_err *err)
+static int keep_draw(struct store *store, const struct store_side *side, int64_t run_id,
+                     struct observation_reader *reader, struct store_observations *draws, bool *ret_full,
+                     struct rl_err *err)
 {
-    struct store_draw *draw = &draws->draws[draws->count];
+    struct store_observation *draw = &draws->draws[draws->count];
     size_t weight;
 
-    if (read_facts(store, run_id, draws->arena, draw, err) < 0 || store_read_draw_rows(reader, draw, err) < 0)
+    if (read_facts(store, run_id, draws->arena, draw, err) < 0 || store_read_observation_rows(reader, draw, err) < 0)
         return -1;
-    weight = draws->row_count + draw->row_count + store_draw_name_bytes(reader) / STORE_DRAW_NAME_BYTES;
+    weight = draws->row_count + draw->row_count + store_observation_name_bytes(reader) / STORE_OBSERVATION_NAME_BYTES;
     *ret_full = side->rows_max != 0 && weight > side->rows_max;
     if (*ret_full && !side->fewer_runs)
         return rl_fail(err, RL_E_TOO_LARGE, NULL,
                        "%zu of the runs have more than %zu rows together (names count as a row for every %d bytes): "
                        "compare fewer runs, or some kernels of them",
-                       draws->count + 1, side->rows_max, STORE_DRAW_NAME_BYTES);
+                       draws->count + 1, side->rows_max, STORE_OBSERVATION_NAME_BYTES);
     if (!*ret_full) {
         draws->row_count += draw->row_count;
         draws->count++;
@@ -391,10 +392,10 @@ static int keep_draw(struct store *store, const struct store_side *side, int64_t
     return 0;
 }
 
-static int read_draws(struct store *store, const struct store_side *side, struct draw_reader *reader,
-                      struct store_draws *draws, struct rl_err *err)
+static int read_draws(struct store *store, const struct store_side *side, struct observation_reader *reader,
+                      struct store_observations *draws, struct rl_err *err)
 {
-    struct store_place places[STORE_DRAWS_MAX];
+    struct store_place places[STORE_OBSERVATIONS_MAX];
     int64_t method = 0;
     bool full = false;
     int count = 0;
@@ -413,10 +414,11 @@ static int read_draws(struct store *store, const struct store_side *side, struct
     return read_left_out(store, side, method, count == side->limit ? places[count - 1].date_ms : INT64_MIN, draws, err);
 }
 
-int store_history_draws(struct store *store, const struct store_side *side, struct store_draws *ret, struct rl_err *err)
+int store_history_observations(struct store *store, const struct store_side *side, struct store_observations *ret,
+                               struct rl_err *err)
 {
-    struct store_draws draws = {.arena = NULL};
-    struct draw_reader *reader = NULL;
+    struct store_observations draws = {.arena = NULL};
+    struct observation_reader *reader = NULL;
     int rc;
 
     if (check_side(side, err) < 0)
@@ -428,15 +430,15 @@ int store_history_draws(struct store *store, const struct store_side *side, stru
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a comparison");
     rc = store_look(store, err);
     if (rc == 0) {
-        rc = store_draw_reader_new(store, side, draws.arena, &reader, err);
+        rc = store_observation_reader_new(store, side, draws.arena, &reader, err);
         if (rc == 0)
             rc = read_draws(store, side, reader, &draws, err);
-        store_draw_reader_free(reader);
+        store_observation_reader_free(reader);
         store_look_end(store);
     }
     if (rc == 0)
         *ret = draws;
     else
-        store_draws_fini(&draws);
+        store_observations_fini(&draws);
     return rc;
 }

@@ -11,11 +11,11 @@
 #include "gpu/base/buf.h"
 #include "gpu/record/run.h"
 
-#define STORE_DRAWS_MAX        100 /* runs of one side; over it: RL_E_BAD_FIELD */
-#define STORE_DRAW_KERNELS_MAX 64  /* named of one side; over it: RL_E_BAD_FIELD */
-#define STORE_DRAW_NAME_BYTES  2048
+#define STORE_OBSERVATIONS_MAX        100 /* runs of one side; over it: RL_E_BAD_FIELD */
+#define STORE_OBSERVATION_KERNELS_MAX 64  /* named of one side; over it: RL_E_BAD_FIELD */
+#define STORE_OBSERVATION_NAME_BYTES  2048
 
-enum store_row_flag { /* bits of store_draw_row.flags: flags of the row's state by name */
+enum store_row_flag { /* bits of store_observation_row.flags: flags of the row's state by name */
                       STORE_ROW_CLOCK_MOVED = 1,
                       STORE_ROW_THROTTLED = 2,
                       STORE_ROW_NOT_STEADY = 4,
@@ -33,8 +33,8 @@ enum store_row_flag { /* bits of store_draw_row.flags: flags of the row's state 
 };
 enum store_run_flag { STORE_RUN_SHARED = 1, STORE_RUN_THROTTLED = 2, STORE_RUN_DRIVER_CHANGED = 4 };
 
-struct store_draw_row { /* one kernel or ceiling in one state; NaN, -1 and NULL: unknown in that run */
-    const char *unit;   /* id */
+struct store_observation_row { /* one kernel or ceiling in one state; NaN, -1 and NULL: unknown in that run */
+    const char *unit;          /* id */
     bool ceiling;
     enum rl_state state;
     int64_t launches;          /* per sample: 1 when cold; 0 unknown */
@@ -51,7 +51,7 @@ struct store_draw_row { /* one kernel or ceiling in one state; NaN, -1 and NULL:
     struct store_work work;
     struct store_launch launch;
 };
-struct store_draw { /* one run */
+struct store_observation { /* one run */
     int64_t run_id, date_ms;
     const char *device, *driver, *cuda; /* driver and cuda "" when unknown; cuda: of the runtime */
     const char *suite, *sizes, *source, *counters, *outcome;
@@ -61,16 +61,16 @@ struct store_draw { /* one run */
     int ecc;                                       /* 1, 0, -1 unknown */
     double power_limit_w, floor_dram_bytes;        /* NaN unknown */
     const char *mig, *cuda_driver, *cubin, *build; /* NULL unknown */
-    const struct store_draw_row *rows;             /* by unit and state */
+    const struct store_observation_row *rows;      /* by unit and state */
     size_t row_count;
 };
-struct store_draws {
-    struct store_draw *draws; /* newest first; of named runs: in the order of their names */
+struct store_observations {
+    struct store_observation *draws; /* newest first; of named runs: in the order of their names */
     size_t count;
-    size_t row_count;            /* of all draws */
-    struct store_draw *left_out; /* newest first, without their rows */
+    size_t row_count;                   /* of all draws */
+    struct store_observation *left_out; /* newest first, without their rows */
     size_t left_out_count;
-    struct rl_arena *arena; /* holds everything; free with store_draws_fini */
+    struct rl_arena *arena; /* holds everything; free with store_observations_fini */
 };
 struct store_side {
     /* Named runs: any outcome, flags said in the draw. An unknown id is RL_E_RUN_NOT_FOUND naming it; one twice is
@@ -84,21 +84,21 @@ struct store_side {
     const char *source;         /* NULL: measured and imported */
     int64_t method_version;     /* 0: the highest that an eligible run of this side has */
     int64_t before_ms;          /* only runs before it; 0: none */
-    int limit;                  /* 1 to STORE_DRAWS_MAX */
+    int limit;                  /* 1 to STORE_OBSERVATIONS_MAX */
     int left_out_limit; /* so many runs that are of this side but no draws: not eligible, of any outcome and method,
                          * withdrawn, or of another method; the newest that are not older than the oldest draw; 0 to
-                         * STORE_DRAWS_MAX
+                         * STORE_OBSERVATIONS_MAX
                          */
     /* Of the kernels only these, and all ceilings; a name that no run has: RL_E_NOT_FOUND. 0: all. */
     const char *const *kernels;
-    size_t kernel_count; /* at most STORE_DRAW_KERNELS_MAX */
-    size_t rows_max;     /* that all draws may have together, names counting as one for every STORE_DRAW_NAME_BYTES of
-                          * them; 0: any number */
-    bool fewer_runs;     /* over rows_max: the older runs are not read; else RL_E_TOO_LARGE */
+    size_t kernel_count; /* at most STORE_OBSERVATION_KERNELS_MAX */
+    size_t rows_max; /* that all draws may have together, names counting as one for every STORE_OBSERVATION_NAME_BYTES
+                      * of them; 0: any number */
+    bool fewer_runs; /* over rows_max: the older runs are not read; else RL_E_TOO_LARGE */
 };
 /* No eligible run is no error: count is 0. */
-int store_history_draws(struct store *store, const struct store_side *side, struct store_draws *ret,
-                        struct rl_err *err);
-void store_draws_fini(struct store_draws *draws);
+int store_history_observations(struct store *store, const struct store_side *side, struct store_observations *ret,
+                               struct rl_err *err);
+void store_observations_fini(struct store_observations *draws);
 
 #endif

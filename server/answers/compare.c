@@ -85,7 +85,7 @@ static int complete_by_label(struct comparison *c, struct common *common, int si
 /* A driver's runs are those of the device, suite and sizes that the query names, else of the runs on the other side. */
 static int complete(struct common *common, const struct compare_loaded *named, struct rl_err *err)
 {
-    const struct store_draw *first = named && named->draws.count ? &named->draws.draws[0] : NULL;
+    const struct store_observation *first = named && named->draws.count ? &named->draws.draws[0] : NULL;
     if (!common->device && first)
         common->device = first->device;
     if (!common->sizes)
@@ -135,7 +135,7 @@ static int load(struct comparison *c, struct rl_err *err)
 {
     const struct compare_question *question = c->question;
     struct common common = {question->device, question->suite, question->sizes, question->source};
-    const struct store_draws *base = &c->sides[0].draws;
+    const struct store_observations *base = &c->sides[0].draws;
     c->loaded = true;
     if (load_sides(c, common, err))
         return -1;
@@ -162,7 +162,7 @@ static bool is_large(const struct comparison *c)
 {
     for (int s = 0; s < 2; s++)
         for (size_t i = 0; i < c->sides[s].draws.count; i++) {
-            const struct store_draw *draw = &c->sides[s].draws.draws[i];
+            const struct store_observation *draw = &c->sides[s].draws.draws[i];
             size_t bytes = 0;
             for (size_t k = 0; k < draw->row_count && draw->row_count <= LIMIT_COMPARE_HERE_ROWS; k++)
                 bytes += strlen(draw->rows[k].unit);

@@ -37,7 +37,7 @@ static enum rl_source source_of(const char *name)
     return RL_IMPORTED;
 }
 
-static unsigned flags_of(const struct store_draw_row *row)
+static unsigned flags_of(const struct store_observation_row *row)
 {
     static const struct {
         uint64_t stored;
@@ -55,13 +55,14 @@ static unsigned flags_of(const struct store_draw_row *row)
     return ret;
 }
 
-static struct compare_launch launch_of(const struct store_draw_row *row)
+static struct compare_launch launch_of(const struct store_observation_row *row)
 {
     const struct store_launch *launch = &row->launch;
     return (struct compare_launch){launch->grid, launch->block, launch->function, launch->shape};
 }
 
-static void put_row(const struct store_draw *draw, const struct store_draw_row *row, struct compare_draw *ret)
+static void put_row(const struct store_observation *draw, const struct store_observation_row *row,
+                    struct compare_draw *ret)
 {
     bool has_floor = isfinite(draw->floor_dram_bytes) && row->launches > 0;
     *ret = (struct compare_draw){
@@ -81,7 +82,7 @@ static void put_row(const struct store_draw *draw, const struct store_draw_row *
     };
 }
 
-static int put_rows(const struct store_draw *draw, struct rl_arena *arena, struct compare_run *ret)
+static int put_rows(const struct store_observation *draw, struct rl_arena *arena, struct compare_run *ret)
 {
     struct compare_draw *rows = rl_arena_array(arena, draw->row_count + 1, sizeof(*rows));
     struct compare_ceiling_draw *ceilings = rl_arena_array(arena, draw->row_count + 1, sizeof(*ceilings));
@@ -90,7 +91,7 @@ static int put_rows(const struct store_draw *draw, struct rl_arena *arena, struc
     ret->draws = rows;
     ret->ceilings = ceilings;
     for (size_t i = 0; i < draw->row_count; i++) {
-        const struct store_draw_row *row = &draw->rows[i];
+        const struct store_observation_row *row = &draw->rows[i];
         if (row->ceiling)
             ceilings[ret->ceiling_count++] = (struct compare_ceiling_draw){
                 row->unit, row->state, real_of(row->value), flags_of(row), row->work, launch_of(row)};
@@ -100,7 +101,7 @@ static int put_rows(const struct store_draw *draw, struct rl_arena *arena, struc
     return 0;
 }
 
-static int put_run(const struct store_draw *draw, struct rl_arena *arena, struct compare_run *ret)
+static int put_run(const struct store_observation *draw, struct rl_arena *arena, struct compare_run *ret)
 {
     *ret = (struct compare_run){
         .id = rl_arena_printf(arena, "%lld", (long long)draw->run_id),
@@ -160,7 +161,7 @@ int compare_load(struct store *store, const struct store_side *asked, const char
                  struct rl_err *err)
 {
     struct compare_loaded loaded = {.side = {.label = label, .named = asked->runs != NULL}};
-    if (store_history_draws(store, asked, &loaded.draws, err))
+    if (store_history_observations(store, asked, &loaded.draws, err))
         return -1;
     loaded.arena = rl_arena_new(ARENA_MAX);
     size_t count = loaded.draws.count, all = count + loaded.draws.left_out_count;
@@ -186,7 +187,7 @@ int compare_load(struct store *store, const struct store_side *asked, const char
 
 void compare_unload(struct compare_loaded *loaded)
 {
-    store_draws_fini(&loaded->draws);
+    store_observations_fini(&loaded->draws);
     rl_arena_free(loaded->arena);
     *loaded = (struct compare_loaded){0};
 }
@@ -204,16 +205,16 @@ static bool same_number(double a, double b)
 }
 
 /* A power limit is compared as server/compare/compare.h's identity does: to a tenth of a watt. */
-static bool same_identity(const struct store_draw *a, const struct store_draw *b)
+static bool same_identity(const struct store_observation *a, const struct store_observation *b)
 {
     return a->ecc == b->ecc && same_text(a->mig, b->mig) && same_number(a->power_limit_w, b->power_limit_w);
 }
 
-static int64_t group_of(const struct store_draws *draws, size_t index)
+static int64_t group_of(const struct store_observations *draws, size_t index)
 {
-    const struct store_draw *draw = &draws->draws[index];
+    const struct store_observation *draw = &draws->draws[index];
     for (size_t i = 0; i < index; i++) {
-        const struct store_draw *other = &draws->draws[i];
+        const struct store_observation *other = &draws->draws[i];
         if (!strcmp(draw->driver, other->driver) && !strcmp(draw->cuda, other->cuda) &&
             !strcmp(draw->source, other->source) && !strcmp(draw->counters, other->counters))
             return (int64_t)i;
@@ -221,7 +222,7 @@ static int64_t group_of(const struct store_draws *draws, size_t index)
     return (int64_t)index;
 }
 
-static struct compare_past *past_of(const struct store_draws *draws, const struct store_draw *like,
+static struct compare_past *past_of(const struct store_observations *draws, const struct store_observation *like,
                                     struct rl_arena *arena, size_t *ret_count)
 {
     size_t most = 1, count = 0;
@@ -231,10 +232,10 @@ static struct compare_past *past_of(const struct store_draws *draws, const struc
     if (!past)
         return NULL;
     for (size_t i = 0; i < draws->count; i++) {
-        const struct store_draw *draw = &draws->draws[i];
+        const struct store_observation *draw = &draws->draws[i];
         int64_t group = group_of(draws, i);
         for (size_t k = 0; same_identity(draw, like) && k < draw->row_count; k++) {
-            const struct store_draw_row *row = &draw->rows[k];
+            const struct store_observation_row *row = &draw->rows[k];
             if (row->flags & STORE_ROW_TIME_DERIVED)
                 continue;
             past[count] =
@@ -252,7 +253,7 @@ static struct compare_past *past_of(const struct store_draws *draws, const struc
     return past;
 }
 
-int compare_load_history(struct store *store, const struct store_draw *like, const struct store_side *asked,
+int compare_load_history(struct store *store, const struct store_observation *like, const struct store_side *asked,
                          struct compare_loaded_history *ret, struct rl_err *err)
 {
     struct compare_loaded_history loaded = {0};
@@ -261,8 +262,8 @@ int compare_load_history(struct store *store, const struct store_draw *like, con
     side.sizes = like->sizes;
     side.suite = like->suite;
     side.method_version = like->method_version;
-    side.limit = STORE_DRAWS_MAX;
-    if (store_history_draws(store, &side, &loaded.draws, err))
+    side.limit = STORE_OBSERVATIONS_MAX;
+    if (store_history_observations(store, &side, &loaded.draws, err))
         return -1;
     loaded.arena = rl_arena_new(ARENA_MAX);
     loaded.history.draws = past_of(&loaded.draws, like, loaded.arena, &loaded.history.count);
@@ -276,7 +277,7 @@ int compare_load_history(struct store *store, const struct store_draw *like, con
 
 void compare_unload_history(struct compare_loaded_history *loaded)
 {
-    store_draws_fini(&loaded->draws);
+    store_observations_fini(&loaded->draws);
     rl_arena_free(loaded->arena);
     *loaded = (struct compare_loaded_history){0};
 }

@@ -6,7 +6,7 @@
 #include "server/compare/compare.h"
 
 struct compare_loaded { /* one side, ready to be judged */
-    struct store_draws draws;
+    struct store_observations draws;
     struct compare_side side;
     struct rl_arena *arena;
 };
@@ -17,14 +17,14 @@ int compare_load(struct store *store, const struct store_side *asked, const char
 void compare_unload(struct compare_loaded *loaded); /* accepts a zeroed one */
 
 struct compare_loaded_history {
-    struct store_draws draws;
+    struct store_observations draws;
     struct compare_history history;
     struct rl_arena *arena;
 };
 /* Draws of the device of `like` in history with its suite, sizes, method and, as compare_past asks, its ECC, MIG and
  * power limit; newest first. A group is runs of one driver, CUDA runtime, source and kind of counting. Of asked:
  * source, kernels, rows_max, fewer_runs. */
-int compare_load_history(struct store *store, const struct store_draw *like, const struct store_side *asked,
+int compare_load_history(struct store *store, const struct store_observation *like, const struct store_side *asked,
                          struct compare_loaded_history *ret, struct rl_err *err);
 void compare_unload_history(struct compare_loaded_history *loaded); /* accepts a zeroed one */
 

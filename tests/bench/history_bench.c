@@ -212,12 +212,12 @@ static int trend_metric(struct bench *bench)
 static int one_side(struct bench *bench, const char *driver, int limit)
 {
     struct store_side side = {.device = bench->heavy, .sizes = "course", .driver = driver, .limit = limit};
-    struct store_draws draws;
+    struct store_observations draws;
 
-    if (store_history_draws(bench->store, &side, &draws, &bench->err) < 0)
+    if (store_history_observations(bench->store, &side, &draws, &bench->err) < 0)
         return -1;
     bench->out.len += draws.count; /* shown as bytes: how many draws there were */
-    store_draws_fini(&draws);
+    store_observations_fini(&draws);
     return 0;
 }
 static int draws(struct bench *bench)
@@ -229,7 +229,7 @@ static int draws(struct bench *bench)
 }
 static int draws_history(struct bench *bench)
 {
-    return one_side(bench, NULL, STORE_DRAWS_MAX);
+    return one_side(bench, NULL, STORE_OBSERVATIONS_MAX);
 }
 
 static int64_t some_run(struct bench *bench)

@@ -10,7 +10,7 @@ static void draws_are_the_newest_eligible_runs(void **state)
 {
     struct fixture *f = *state;
     struct store_side side = {.device = DEVICE_A, .sizes = "course", .driver = "1", .limit = 3};
-    struct store_draws draws;
+    struct store_observations draws;
 
     store_run(f, (struct spec){.date_ms = DAY0 + 5, .driver = "1"});                     /* 1 */
     store_run(f, (struct spec){.date_ms = DAY0 + 1, .driver = "1", .timed_only = true}); /* 2 */
@@ -21,45 +21,45 @@ static void draws_are_the_newest_eligible_runs(void **state)
     store_run(f, (struct spec){.date_ms = DAY0 + 9, .driver = "2"}); /* 7 */
     store_run(f, (struct spec){.date_ms = DAY0 + 9, .driver = "1", .source = RL_REPLAYED});
     store_run(f, (struct spec){.date_ms = DAY0 + 9, .driver = "1", .device = DEVICE_B});
-    OK(f, store_history_draws(f->store, &side, &draws, &f->err));
+    OK(f, store_history_observations(f->store, &side, &draws, &f->err));
     assert_int_equal(draws.count, 3);
     assert_int_equal(draws.draws[0].run_id, 4);
     assert_int_equal(draws.draws[1].run_id, 1);
     assert_int_equal(draws.draws[2].run_id, 3);
     assert_string_equal(draws.draws[2].cuda, "12.6");
-    store_draws_fini(&draws);
+    store_observations_fini(&draws);
     side.cuda = "13.0";
     side.before_ms = DAY0 + 5;
-    OK(f, store_history_draws(f->store, &side, &draws, &f->err));
+    OK(f, store_history_observations(f->store, &side, &draws, &f->err));
     assert_int_equal(draws.count, 1);
     assert_int_equal(draws.draws[0].run_id, 2);
-    store_draws_fini(&draws);
+    store_observations_fini(&draws);
     side = (struct store_side){.device = DEVICE_A, .sizes = "course", .limit = 100}; /* any driver: history's spread */
-    OK(f, store_history_draws(f->store, &side, &draws, &f->err));
+    OK(f, store_history_observations(f->store, &side, &draws, &f->err));
     assert_int_equal(draws.count, 5);
     assert_int_equal(draws.draws[0].run_id, 7);
-    store_draws_fini(&draws);
+    store_observations_fini(&draws);
     side.sizes = "scaled";
-    OK(f, store_history_draws(f->store, &side, &draws, &f->err));
+    OK(f, store_history_observations(f->store, &side, &draws, &f->err));
     assert_int_equal(draws.count, 0);
-    store_draws_fini(&draws);
+    store_observations_fini(&draws);
     side.sizes = "course";
     store_run(f, (struct spec){.date_ms = DAY0, .method = 2}); /* older, and of a newer method */
-    OK(f, store_history_draws(f->store, &side, &draws, &f->err));
+    OK(f, store_history_observations(f->store, &side, &draws, &f->err));
     assert_int_equal(draws.count, 1);
     assert_int_equal(draws.draws[0].method_version, 2);
-    store_draws_fini(&draws);
+    store_observations_fini(&draws);
     side.method_version = 1;
-    OK(f, store_history_draws(f->store, &side, &draws, &f->err));
+    OK(f, store_history_observations(f->store, &side, &draws, &f->err));
     assert_int_equal(draws.count, 5);
-    store_draws_fini(&draws);
+    store_observations_fini(&draws);
 }
 
 static void expect_left_out(struct fixture *f, const struct store_side *side, const int64_t *ids, size_t count)
 {
-    struct store_draws draws;
+    struct store_observations draws;
 
-    OK(f, store_history_draws(f->store, side, &draws, &f->err));
+    OK(f, store_history_observations(f->store, side, &draws, &f->err));
     assert_int_equal(draws.left_out_count, count);
     for (size_t i = 0; i < count; i++) {
         assert_int_equal(draws.left_out[i].run_id, ids[i]);
@@ -67,14 +67,14 @@ static void expect_left_out(struct fixture *f, const struct store_side *side, co
         assert_string_equal(draws.left_out[i].device, DEVICE_A);
         assert_int_equal(draws.left_out[i].row_count, 0);
     }
-    store_draws_fini(&draws);
+    store_observations_fini(&draws);
 }
 
 static void runs_that_are_no_draws_are_named(void **state)
 {
     struct fixture *f = *state;
     struct store_side side = {
-        .device = DEVICE_A, .sizes = "course", .driver = "1", .limit = 2, .left_out_limit = STORE_DRAWS_MAX};
+        .device = DEVICE_A, .sizes = "course", .driver = "1", .limit = 2, .left_out_limit = STORE_OBSERVATIONS_MAX};
 
     store_run(f, (struct spec){.date_ms = DAY0 + 1, .driver = "1", .flag = "shared"});                     /* 1 */
     store_run(f, (struct spec){.date_ms = DAY0 + 2, .driver = "1"});                                       /* 2 */
@@ -94,16 +94,19 @@ static void runs_that_are_no_draws_are_named(void **state)
     expect_left_out(f, &side, (int64_t[]){3, 1}, 2);
     side.left_out_limit = 0;
     expect_left_out(f, &side, NULL, 0);
-    side.left_out_limit = STORE_DRAWS_MAX + 1;
-    struct store_draws draws;
-    FAILS(f, RL_E_BAD_FIELD, store_history_draws(f->store, &side, &draws, &f->err));
+    side.left_out_limit = STORE_OBSERVATIONS_MAX + 1;
+    struct store_observations draws;
+    FAILS(f, RL_E_BAD_FIELD, store_history_observations(f->store, &side, &draws, &f->err));
 }
 
 static void eligible_runs_of_another_method_are_named(void **state)
 {
     struct fixture *f = *state;
-    struct store_side side = {
-        .device = DEVICE_A, .sizes = "course", .limit = 2, .left_out_limit = STORE_DRAWS_MAX, .method_version = 1};
+    struct store_side side = {.device = DEVICE_A,
+                              .sizes = "course",
+                              .limit = 2,
+                              .left_out_limit = STORE_OBSERVATIONS_MAX,
+                              .method_version = 1};
 
     store_run(f, (struct spec){.date_ms = DAY0 + 1, .method = 3});                /* 1: older than the oldest draw */
     store_run(f, (struct spec){.date_ms = DAY0 + 2});                             /* 2 */
@@ -115,7 +118,7 @@ static void eligible_runs_of_another_method_are_named(void **state)
     expect_left_out(f, &side, (int64_t[]){7, 6, 5, 3}, 4);
     side.left_out_limit = 3;
     expect_left_out(f, &side, (int64_t[]){7, 6, 5}, 3);
-    side.left_out_limit = STORE_DRAWS_MAX;
+    side.left_out_limit = STORE_OBSERVATIONS_MAX;
     side.limit = 3;
     expect_left_out(f, &side, (int64_t[]){7, 6, 5, 3, 1}, 5);
 }
@@ -127,7 +130,7 @@ static void a_draw_has_the_flags_of_an_import(void **state)
     struct store_side side = {.runs = (int64_t[]){1}, .run_count = 1};
     struct rl_run *run = sample_run_small();
     struct rl_row_state *cold = &run->rows[0].state[RL_COLD];
-    struct store_draws draws;
+    struct store_observations draws;
     int found = 0;
 
     for (size_t i = 0; i < 4; i++)
@@ -136,9 +139,9 @@ static void a_draw_has_the_flags_of_an_import(void **state)
     run->source = RL_IMPORTED;
     add_run(f, run);
     rl_run_free(run);
-    OK(f, store_history_draws(f->store, &side, &draws, &f->err));
+    OK(f, store_history_observations(f->store, &side, &draws, &f->err));
     for (size_t i = 0; i < draws.draws[0].row_count; i++) {
-        const struct store_draw_row *row = &draws.draws[0].rows[i];
+        const struct store_observation_row *row = &draws.draws[0].rows[i];
         bool flagged = !row->ceiling && row->state == RL_COLD;
 
         found += flagged;
@@ -147,7 +150,7 @@ static void a_draw_has_the_flags_of_an_import(void **state)
                                                      : 0);
     }
     assert_int_equal(found, 1);
-    store_draws_fini(&draws);
+    store_observations_fini(&draws);
     OK(f, store_run_retire(f->store, 1, "test", T0, &f->err)); /* takes them with it */
     assert_int_equal(query_int(f, "SELECT count(*) FROM run_row_import"), 0);
 }
@@ -157,7 +160,7 @@ static void draws_equal_sorting(void **state)
     struct fixture *f = *state;
     int64_t dates[120];
     uint32_t seed = 11;
-    struct store_draws draws;
+    struct store_observations draws;
 
     for (int i = 0; i < 120; i++) {
         dates[i] = DAY0 + random_next(&seed) % 50 * 60000;
@@ -168,7 +171,7 @@ static void draws_equal_sorting(void **state)
     for (int limit = 1; limit <= 100; limit += 11) {
         struct store_side side = {.device = DEVICE_A, .sizes = "course", .limit = limit};
 
-        OK(f, store_history_draws(f->store, &side, &draws, &f->err));
+        OK(f, store_history_observations(f->store, &side, &draws, &f->err));
         assert_int_equal(draws.count, limit);
         for (int i = 0; i < limit; i++) {
             int newer = 0;
@@ -178,7 +181,7 @@ static void draws_equal_sorting(void **state)
                 newer += dates[k] > dates[id - 1] || (dates[k] == dates[id - 1] && k + 1 > id);
             assert_int_equal(newer, i);
         }
-        store_draws_fini(&draws);
+        store_observations_fini(&draws);
     }
 }
 
@@ -189,7 +192,7 @@ static void draws_of_some_kernels_with_all_ceilings(void **state)
     struct store_side side = {.runs = (int64_t[]){1, 2}, .run_count = 2, .kernels = kernels, .kernel_count = 1};
     struct rl_run *run = sample_run_small();
     struct rl_row first = run->rows[0];
-    struct store_draws draws;
+    struct store_observations draws;
 
     sample_rows(run, 2);
     run->rows[0] = run->rows[1] = first;
@@ -201,25 +204,25 @@ static void draws_of_some_kernels_with_all_ceilings(void **state)
     add_run(f, run);
     rl_run_free(run);
     store_run(f, (struct spec){.date_ms = DAY0}); /* without that kernel */
-    OK(f, store_history_draws(f->store, &side, &draws, &f->err));
+    OK(f, store_history_observations(f->store, &side, &draws, &f->err));
     assert_int_equal(draws.draws[0].row_count, 5);
     assert_int_equal(draws.draws[1].row_count, 3);
     assert_int_equal(draws.row_count, 8);
     for (size_t i = 0; i < 5; i++) {
-        const struct store_draw_row *row = &draws.draws[0].rows[i];
+        const struct store_observation_row *row = &draws.draws[0].rows[i];
         bool cold = !row->ceiling && row->state == RL_COLD;
 
         assert_true(row->ceiling || strcmp(row->unit, kernels[0]) == 0);
         assert_int_equal(row->flags & (STORE_ROW_UNSETTLED | STORE_ROW_SINGLE_LAUNCH),
                          cold ? STORE_ROW_SINGLE_LAUNCH : 0);
     }
-    store_draws_fini(&draws);
+    store_observations_fini(&draws);
     side.kernels = unknown;
     side.kernel_count = 2;
-    FAILS(f, RL_E_NOT_FOUND, store_history_draws(f->store, &side, &draws, &f->err));
+    FAILS(f, RL_E_NOT_FOUND, store_history_observations(f->store, &side, &draws, &f->err));
     assert_non_null(strstr(f->err.message, "vector_sub"));
-    side.kernel_count = STORE_DRAW_KERNELS_MAX + 1;
-    FAILS(f, RL_E_BAD_FIELD, store_history_draws(f->store, &side, &draws, &f->err));
+    side.kernel_count = STORE_OBSERVATION_KERNELS_MAX + 1;
+    FAILS(f, RL_E_BAD_FIELD, store_history_observations(f->store, &side, &draws, &f->err));
 }
 
 /* A run of store_run has five rows. */
@@ -227,26 +230,26 @@ static void no_more_rows_than_asked_for(void **state)
 {
     struct fixture *f = *state;
     struct store_side side = {.device = DEVICE_A, .sizes = "course", .limit = 3, .rows_max = 15};
-    struct store_draws draws;
+    struct store_observations draws;
 
     for (int i = 0; i < 4; i++)
         store_run(f, (struct spec){.date_ms = DAY0 + i});
-    OK(f, store_history_draws(f->store, &side, &draws, &f->err));
+    OK(f, store_history_observations(f->store, &side, &draws, &f->err));
     assert_int_equal(draws.count, 3);
     assert_int_equal(draws.row_count, 15);
-    store_draws_fini(&draws);
+    store_observations_fini(&draws);
     side.rows_max = 14;
-    FAILS(f, RL_E_TOO_LARGE, store_history_draws(f->store, &side, &draws, &f->err));
+    FAILS(f, RL_E_TOO_LARGE, store_history_observations(f->store, &side, &draws, &f->err));
     side.fewer_runs = true;
-    OK(f, store_history_draws(f->store, &side, &draws, &f->err));
+    OK(f, store_history_observations(f->store, &side, &draws, &f->err));
     assert_int_equal(draws.count, 2);
     assert_int_equal(draws.row_count, 10);
     assert_int_equal(draws.draws[0].run_id, 4);
-    store_draws_fini(&draws);
+    store_observations_fini(&draws);
     side.rows_max = 4;
-    OK(f, store_history_draws(f->store, &side, &draws, &f->err));
+    OK(f, store_history_observations(f->store, &side, &draws, &f->err));
     assert_int_equal(draws.count, 0);
-    store_draws_fini(&draws);
+    store_observations_fini(&draws);
 }
 
 static void a_draw_says_what_is_known(void **state)
@@ -254,13 +257,13 @@ static void a_draw_says_what_is_known(void **state)
     struct fixture *f = *state;
     int64_t ids[] = {2, 1};
     struct store_side side = {.runs = ids, .run_count = 2};
-    struct store_draws draws;
-    const struct store_draw *draw;
+    struct store_observations draws;
+    const struct store_observation *draw;
     int found = 0;
 
     store_run(f, (struct spec){.date_ms = DAY0});
     store_run(f, (struct spec){.date_ms = DAY0, .flag = "shared", .outcome = RL_PARTIAL});
-    OK(f, store_history_draws(f->store, &side, &draws, &f->err));
+    OK(f, store_history_observations(f->store, &side, &draws, &f->err));
     assert_int_equal(draws.count, 2);
     draw = &draws.draws[0];
     assert_int_equal(draw->run_id, 2);
@@ -277,7 +280,7 @@ static void a_draw_says_what_is_known(void **state)
     assert_string_equal(draw->build, "0.1.0+test");
     assert_int_equal(draw->row_count, 5);
     for (size_t i = 0; i < draw->row_count; i++) {
-        const struct store_draw_row *row = &draw->rows[i];
+        const struct store_observation_row *row = &draw->rows[i];
 
         if (strcmp(row->unit, "vector_add") == 0 && row->state == RL_COLD) {
             assert_false(row->ceiling);
@@ -296,16 +299,16 @@ static void a_draw_says_what_is_known(void **state)
         }
     }
     assert_int_equal(found, 3);
-    store_draws_fini(&draws);
+    store_observations_fini(&draws);
     ids[1] = 2;
-    FAILS(f, RL_E_BAD_FIELD, store_history_draws(f->store, &side, &draws, &f->err));
+    FAILS(f, RL_E_BAD_FIELD, store_history_observations(f->store, &side, &draws, &f->err));
     ids[1] = 77;
-    FAILS(f, RL_E_RUN_NOT_FOUND, store_history_draws(f->store, &side, &draws, &f->err));
+    FAILS(f, RL_E_RUN_NOT_FOUND, store_history_observations(f->store, &side, &draws, &f->err));
     assert_non_null(strstr(f->err.message, "77"));
     side.run_count = 0;
-    FAILS(f, RL_E_BAD_FIELD, store_history_draws(f->store, &side, &draws, &f->err));
-    side = (struct store_side){.device = DEVICE_A, .sizes = "course", .limit = STORE_DRAWS_MAX + 1};
-    FAILS(f, RL_E_BAD_FIELD, store_history_draws(f->store, &side, &draws, &f->err));
+    FAILS(f, RL_E_BAD_FIELD, store_history_observations(f->store, &side, &draws, &f->err));
+    side = (struct store_side){.device = DEVICE_A, .sizes = "course", .limit = STORE_OBSERVATIONS_MAX + 1};
+    FAILS(f, RL_E_BAD_FIELD, store_history_observations(f->store, &side, &draws, &f->err));
 }
 
 #define WITH_STORE(test) cmocka_unit_test_setup_teardown(test, setup_store, teardown)

@@ -51,17 +51,17 @@ static char *draws_of(struct fixture *f, const char *label)
 {
     struct store_side side = {
         .device = DEVICE_A, .sizes = "course", .label = label, .limit = 100, .left_out_limit = 100};
-    struct store_draws draws;
+    struct store_observations draws;
     struct rl_buf out;
 
     rl_buf_init(&out, 1 << 20);
-    OK(f, store_history_draws(f->store, &side, &draws, &f->err));
+    OK(f, store_history_observations(f->store, &side, &draws, &f->err));
     for (size_t i = 0; i < draws.count; i++)
         rl_buf_printf(&out, "%lld ", (long long)draws.draws[i].run_id);
     rl_buf_puts(&out, "but");
     for (size_t i = 0; i < draws.left_out_count; i++)
         rl_buf_printf(&out, " %lld%s", (long long)draws.left_out[i].run_id, draws.left_out[i].withdrawn ? "w" : "");
-    store_draws_fini(&draws);
+    store_observations_fini(&draws);
     return rl_buf_take(&out);
 }
 
@@ -190,7 +190,7 @@ static void draws_of_a_label(void **state)
 {
     struct fixture *f = *state;
     struct store_side side = {.device = DEVICE_A, .sizes = "course", .label = "x", .driver = "1", .limit = 9};
-    struct store_draws draws;
+    struct store_observations draws;
 
     store_run(f, (struct spec){.date_ms = DAY0 + 1, .label = "x"});                   /* 1 */
     store_run(f, (struct spec){.date_ms = DAY0 + 2, .label = "y"});                   /* 2 */
@@ -204,10 +204,10 @@ static void draws_of_a_label(void **state)
     expect(draws_of(f, "y"), "2 but 6");
     expect(draws_of(f, "z"), "7 but 8");
     expect(draws_of(f, "none"), "but");
-    OK(f, store_history_draws(f->store, &side, &draws, &f->err));
+    OK(f, store_history_observations(f->store, &side, &draws, &f->err));
     assert_int_equal(draws.count, 1);
     assert_int_equal(draws.draws[0].run_id, 3);
-    store_draws_fini(&draws);
+    store_observations_fini(&draws);
     OK(f, store_run_withdraw(f->store, &(struct store_withdrawal){7, "why", "uid:1", T0}, &f->err));
     expect(draws_of(f, "z"), "8 but 7w");
 }

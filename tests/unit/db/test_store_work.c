@@ -86,8 +86,8 @@ static void a_row_keeps_its_work_and_its_launch(void **state)
 {
     struct fixture *f = *state;
     struct store_side side = {.runs = (int64_t[]){1, 2, 3}, .run_count = 3};
-    struct store_draws draws;
-    const struct store_draw_row *row;
+    struct store_observations draws;
+    const struct store_observation_row *row;
 
     store_work(f, (struct work_spec){.date_ms = T0,
                                      .flop = 5000,
@@ -98,7 +98,7 @@ static void a_row_keeps_its_work_and_its_launch(void **state)
                                      .flag = "profiler_time"});
     store_work(f, (struct work_spec){.date_ms = T0 + 1, .dims = "grid 65536, block 256", .flag = "above_roof"});
     store_work(f, (struct work_spec){.date_ms = T0 + 2, .flag = "bytes_derived"});
-    OK(f, store_history_draws(f->store, &side, &draws, &f->err));
+    OK(f, store_history_observations(f->store, &side, &draws, &f->err));
     row = &draws.draws[0].rows[1]; /* the ceilings' rows come after those of the kernel */
     for (size_t i = 0; i < draws.draws[0].row_count; i++)
         if (!draws.draws[0].rows[i].ceiling && draws.draws[0].rows[i].state == RL_WARM)
@@ -128,7 +128,7 @@ static void a_row_keeps_its_work_and_its_launch(void **state)
     for (size_t i = 0; i < draws.draws[2].row_count; i++)
         if (!draws.draws[2].rows[i].ceiling && draws.draws[2].rows[i].state == RL_WARM)
             assert_true(draws.draws[2].rows[i].flags & STORE_ROW_BYTES_DERIVED);
-    store_draws_fini(&draws);
+    store_observations_fini(&draws);
     /* each once: of the kernel two, of the ceilings two, and the unknown one that is always there */
     assert_int_equal(query_int(f, "SELECT count(*) FROM work"), 3);
     OK(f, store_check_integrity(f->store, &f->err));
