@@ -43,12 +43,12 @@
 #define LIMIT_EXPORTS                 8u            /* being sent at once: 503 */
 #define LIMIT_EXPORT_PIECE_BYTES      (64u * 1024u) /* an export's memory is a piece and a run */
 #define LIMIT_VIEWS                   2u            /* texts, exports and comparisons of large runs; more wait */
-/* Of a run's document; a larger one is parsed beside the loop. A verification has 61 kB (2026-11-29), and 96 KiB take
- * some 3.5 ms of the loop (server/answers/run.h). */
+/* Of a run's document; a larger one is parsed on a worker thread. A verification has 61 kB (2026-11-29), and 96 KiB
+ * take some 3.5 ms of the loop (server/answers/run.h). */
 #define LIMIT_VIEW_HERE_BYTES    (96u * 1024u)
 #define LIMIT_COMPARE_ROWS       16384u /* of all runs of a side: 413; of its history: older runs are left */
 #define LIMIT_COMPARE_KERNELS    64u    /* named of a comparison: 400. Its different rows: COMPARE_ROWS_MAX, 413 */
-#define LIMIT_COMPARE_HERE_ROWS  128u   /* of a run; if one has more, the comparison is made beside the loop */
+#define LIMIT_COMPARE_HERE_ROWS  128u   /* of a run; if one has more, the comparison is made on a worker thread */
 #define LIMIT_COMPARE_HERE_BYTES (64u * 1024u)  /* of the names of a run's rows, likewise */
 #define LIMIT_TRANSCRIPT_BYTES   (256u * 1024u) /* the rest is dropped and the drop is said in the text */
 #define LIMIT_STDERR_BYTES       (16u * 1024u)

@@ -32,7 +32,7 @@ struct daemon {
     struct loop *loop;
     struct jobs *jobs;
     struct imports *imports;
-    struct turns *turns;
+    struct work_queue *queue;
     struct routes routes;
     struct http_server *http;
     struct loop_source *signals;
@@ -233,12 +233,12 @@ static int start(struct daemon *daemon, struct rl_err *err)
     daemon->imports = imports_new(options->import_exec, daemon->store, daemon->loop);
     if (!daemon->imports)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory to start");
-    daemon->turns = turns_new(daemon->loop, err);
-    if (!daemon->turns)
+    daemon->queue = work_queue_new(daemon->loop, err);
+    if (!daemon->queue)
         return -1;
     daemon->routes = (struct routes){.jobs = daemon->jobs,
                                      .imports = daemon->imports,
-                                     .turns = daemon->turns,
+                                     .queue = daemon->queue,
                                      .store = daemon->store,
                                      .files = daemon->files,
                                      .exports = {.max = LIMIT_EXPORTS,
@@ -276,7 +276,7 @@ static void stop(struct daemon *daemon)
     }
     if (daemon->unix_fd >= 0)
         unlink(daemon->options.listen_unix);
-    turns_free(daemon->turns);
+    work_queue_free(daemon->queue);
     imports_free(daemon->imports);
     jobs_free(daemon->jobs);
     if (daemon->loop) {

@@ -11,7 +11,7 @@
 #include "server/loop/work_queue.h"
 
 struct comparison {
-    struct turn turn;
+    struct work_item item;
     struct store *store;
     struct compare_question *question;
     /* the thread's while it is being made */
@@ -207,10 +207,10 @@ static void comparison_free(void *arg)
 
 static int answer_text(void *arg, struct http_answer *answer, struct rl_err *err)
 {
-    const struct turn *turn = arg;
-    const struct comparison *c = turn->what.arg;
-    if (turn->failed) {
-        *err = turn->err;
+    const struct work_item *item = arg;
+    const struct comparison *c = item->what.arg;
+    if (item->failed) {
+        *err = item->err;
         return -1;
     }
     rl_buf_puts(&answer->body, c->text);
@@ -233,22 +233,22 @@ int compare_answer(const struct routes *routes, struct compare_question *questio
         rl_arena_free(question->arena);
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a comparison");
     }
-    *c = (struct comparison){.turn = {.turns = routes->turns, .what = {fetch, make, unload, comparison_free, c}},
+    *c = (struct comparison){.item = {.queue = routes->queue, .what = {fetch, make, unload, comparison_free, c}},
                              .store = routes->store,
                              .question = question};
-    snprintf(c->turn.share, sizeof(c->turn.share), "%s", question->share);
+    snprintf(c->item.share, sizeof(c->item.share), "%s", question->share);
     int rc = load(c, err);
     bool large = rc == 0 && is_large(c);
     if (large && routes->shutting_down) {
         rc = rl_fail(err, RL_E_SHUTTING_DOWN, NULL, "the daemon is shutting down");
     } else if (large) {
-        answer->later =
-            (struct http_upload){.finish = turn_wait, .answer = answer_text, .free = turn_end, .arg = &c->turn};
+        answer->later = (struct http_upload){
+            .finish = work_queue_wait, .answer = answer_text, .free = work_queue_leave, .arg = &c->item};
         return 0;
     }
     if (rc == 0) {
-        turn_here(&c->turn);
-        rc = answer_text(&c->turn, answer, err);
+        work_queue_run_here(&c->item);
+        rc = answer_text(&c->item, answer, err);
     }
     comparison_free(c);
     return rc;

@@ -1,7 +1,7 @@
 /* From a question about two sides to its answer: reads the runs, has them judged (server/compare/compare.h), writes the
- * verdicts. Those of a large run (LIMIT_COMPARE_HERE_ROWS, LIMIT_COMPARE_HERE_BYTES) are made beside the loop, in turn
- * (server/loop/work_queue.h), while the client waits: the loop reads the runs, the thread judges them and writes the
- * text, the loop answers. */
+ * verdicts. Those of a large run (LIMIT_COMPARE_HERE_ROWS, LIMIT_COMPARE_HERE_BYTES) are made on a worker thread, in
+ * turn (server/loop/work_queue.h), while the client waits: the loop reads the runs, the thread judges them and writes
+ * the text, the loop answers. */
 #ifndef SERVER_ANSWERS_COMPARE_H
 #define SERVER_ANSWERS_COMPARE_H
 

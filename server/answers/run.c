@@ -17,7 +17,7 @@
 #define VIEW_ROOFS_BYTES ((size_t)64 << 10) /* of what a run lends: 32 ceilings at most */
 
 struct view {
-    struct turn turn;
+    struct work_item item;
     struct store *store;
     /* the thread's while it is being made */
     int64_t run;
@@ -116,10 +116,10 @@ static void drop(void *arg)
 
 static int answer_text(void *arg, struct http_answer *answer, struct rl_err *err)
 {
-    const struct turn *turn = arg;
-    struct view *view = turn->what.arg;
-    if (turn->failed) {
-        *err = turn->err;
+    const struct work_item *item = arg;
+    struct view *view = item->what.arg;
+    if (item->failed) {
+        *err = item->err;
         return -1;
     }
     rl_buf_free(&answer->body);
@@ -165,11 +165,11 @@ int run_view(const struct routes *routes, const struct http_request *request, in
     struct view *view = calloc(1, sizeof(*view));
     if (!view)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a run's text");
-    *view = (struct view){.turn = {.turns = routes->turns, .what = {fetch, make, drop, view_free, view}},
+    *view = (struct view){.item = {.queue = routes->queue, .what = {fetch, make, drop, view_free, view}},
                           .store = routes->store,
                           .run = run,
                           .form = form};
-    snprintf(view->turn.share, sizeof(view->turn.share), "%s", request->who.share);
+    snprintf(view->item.share, sizeof(view->item.share), "%s", request->who.share);
     snprintf(view->state, sizeof(view->state), "%s", state ? state : "");
     rl_buf_init(&view->source, HTTP_ANSWER_MAX);
     rl_buf_init(&view->out, HTTP_ANSWER_MAX);
@@ -180,13 +180,13 @@ int run_view(const struct routes *routes, const struct http_request *request, in
     if (large && routes->shutting_down) {
         rc = rl_fail(err, RL_E_SHUTTING_DOWN, NULL, "the daemon is shutting down");
     } else if (large) {
-        answer->later =
-            (struct http_upload){.finish = turn_wait, .answer = answer_text, .free = turn_end, .arg = &view->turn};
+        answer->later = (struct http_upload){
+            .finish = work_queue_wait, .answer = answer_text, .free = work_queue_leave, .arg = &view->item};
         return 0;
     }
     if (rc == 0 && !large) {
-        turn_here(&view->turn);
-        rc = answer_text(&view->turn, answer, err);
+        work_queue_run_here(&view->item);
+        rc = answer_text(&view->item, answer, err);
     }
     view_free(view);
     return rc;

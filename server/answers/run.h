@@ -1,5 +1,5 @@
 /* A run's table and CSV, and the run under the roofs of another one, made of its stored document. To parse that of a
- * run of 512 kernels, 1.4 MB, takes some 50 ms: such a one (LIMIT_VIEW_HERE_BYTES) is made beside the loop, in turn
+ * run of 512 kernels, 1.4 MB, takes some 50 ms: such a one (LIMIT_VIEW_HERE_BYTES) is made on a worker thread, in turn
  * (server/loop/work_queue.h), while its client waits. The loop reads the document, the thread parses it and writes the
  * text, the loop answers. */
 #ifndef SERVER_ANSWERS_RUN_H

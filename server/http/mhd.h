@@ -1,5 +1,5 @@
 /* The HTTP server: GNU libmicrohttpd in external epoll mode inside server/loop/loop.h's loop. One thread. A
- * connection is suspended while something that it waits for is being made beside the loop or by another process: the
+ * connection is suspended while something that it waits for is being made on a worker thread or by another process: the
  * answer to an upload, a large run's text, the next piece of an export (server/http/wait.h).
  *
  * It checks what every request must obey before a route sees it (Host, Origin, who asks, media type, sizes, deadlines);

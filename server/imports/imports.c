@@ -68,7 +68,7 @@ struct import {
     int64_t answer_by_ns; /* loop_now_ns */
     void (*done)(void *arg);
     void *arg;
-    bool placed, let_go, ended, existing; /* placed: among LIMIT_IMPORTS, from the body's end to its own */
+    bool placed, abandoned, ended, existing; /* placed: among LIMIT_IMPORTS, from the body's end to its own */
     int64_t run;
     struct rl_err error;
 };
@@ -162,7 +162,7 @@ int import_begin(struct imports *imports, const struct auth_principal *who, stru
     return 0;
 }
 
-void import_let_go(struct import *import)
+void import_abandon(struct import *import)
 {
     static const struct rl_err gone = {.code = RL_E_CANCELLED, .message = "Nobody waits for this import any more."};
     if (import == NULL)
@@ -171,7 +171,7 @@ void import_let_go(struct import *import)
         free_import(import);
         return;
     }
-    import->let_go = true; /* freed once its process is reaped or it is judged, and keeps its place until then */
+    import->abandoned = true; /* freed once its process is reaped or it is judged, and keeps its place until then */
     if (import->process != NULL)
         import_process_stop(import->process, &gone);
 }
@@ -409,7 +409,7 @@ static char *request_of(const struct import *import, int fds[FILES_MAX], size_t 
 static void end(struct import *import)
 {
     struct imports *all = import->all;
-    if (import->let_go) {
+    if (import->abandoned) {
         free_import(import);
     } else {
         import->ended = true;
@@ -459,7 +459,7 @@ static void store_judged(void *arg)
 static void on_judged(void *arg, const struct import_judged *judged)
 {
     struct import *import = arg;
-    if (judged->rc == 0 && !import->let_go &&
+    if (judged->rc == 0 && !import->abandoned &&
         loop_add_timer(import->all->loop, -1, store_judged, import, &import->store_timer, &import->error) == 0) {
         import->judged = judged;
         store_judged(import);
@@ -486,7 +486,7 @@ static void on_ended(void *arg, struct import_process_end *end_of)
     if (end_of->lines == NULL) {
         import->error = end_of->error;
         end(import);
-    } else if (import->let_go) {
+    } else if (import->abandoned) {
         free(end_of->lines);
         end(import);
     } else if (import_judge_start(import->all->loop, import->all->store, end_of->lines, end_of->len, &expected,

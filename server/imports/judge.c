@@ -19,7 +19,7 @@ struct import_judge {
     void *arg;
     struct loop *loop;
     struct store *store;
-    struct aside *aside;
+    struct worker *worker;
     /* the thread's until it is done */
     char *lines;
     size_t len;
@@ -94,12 +94,12 @@ static void on_made(void *arg)
 static void on_judged(void *arg)
 {
     struct import_judge *j = arg;
-    aside_free(j->aside);
-    j->aside = NULL;
+    worker_free(j->worker);
+    j->worker = NULL;
     if (j->judged.rc == 0)
         j->judged.rc = run_lend(j->store, j->run, &j->judged.err);
     if (j->judged.rc == 0)
-        j->judged.rc = aside_start(j->loop, make, on_made, j, &j->aside, &j->judged.err);
+        j->judged.rc = worker_start(j->loop, make, on_made, j, &j->worker, &j->judged.err);
     if (j->judged.rc != 0)
         j->done(j->arg, &j->judged);
 }
@@ -122,7 +122,7 @@ int import_judge_start(struct loop *loop, struct store *store, char *lines, size
         j->files[i] = (struct import_expected_file){expected->files[i].kind, expected->files[i].bytes, j->sha256[i],
                                                     j->content[i]};
     }
-    if (aside_start(loop, judge, on_judged, j, &j->aside, err) != 0) {
+    if (worker_start(loop, judge, on_judged, j, &j->worker, err) != 0) {
         import_judge_free(j);
         return -1;
     }
@@ -134,7 +134,7 @@ void import_judge_free(struct import_judge *j)
 {
     if (j == NULL)
         return;
-    aside_free(j->aside);
+    worker_free(j->worker);
     run_stored_fini(&j->judged.stored);
     run_samples_free(&j->samples);
     rl_run_free(j->run);

@@ -1,4 +1,4 @@
-/* The judging of an import's answer beside the loop. A run of 512 kernels takes tenths of a second to read, derive,
+/* The judging of an import's answer on a worker thread. A run of 512 kernels takes tenths of a second to read, derive,
  * write and deflate: no handler may hold the loop for so long.
  *
  * The loop takes the upload, starts and watches the importing process, has its lines, and starts this.

@@ -7,194 +7,194 @@
 #include "server/limits.h"
 #include "server/loop/worker.h"
 
-struct turns {
+struct work_queue {
     struct loop *loop;
-    struct turn *first; /* the oldest */
-    unsigned working;   /* beside the loop */
-    uint64_t round;     /* of the one that began last */
+    struct work_item *first; /* the oldest */
+    unsigned working;        /* on a worker thread */
+    uint64_t round;          /* of the one that began last */
     struct loop_source *here;
 };
 
-static bool have_place(const struct turns *turns)
+static bool have_place(const struct work_queue *queue)
 {
-    return turns->working < LIMIT_VIEWS;
+    return queue->working < LIMIT_VIEWS;
 }
 
 /* Each caller has one turn a round: its first in the round that is under way or the next, each further one a round
  * later (start-time fair queueing, Goyal, Vin and Chen 1996, with all work of weight one). */
-static uint64_t round_of(const struct turns *turns, const struct turn *turn)
+static uint64_t round_of(const struct work_queue *queue, const struct work_item *item)
 {
-    uint64_t round = turns->round;
-    for (const struct turn *other = turns->first; other; other = other->next)
-        if (other->round > round && !strcmp(other->share, turn->share))
+    uint64_t round = queue->round;
+    for (const struct work_item *other = queue->first; other; other = other->next)
+        if (other->round > round && !strcmp(other->share, item->share))
             round = other->round;
     return round + 1;
 }
 
 /* Of those that wait, the oldest of the earliest round. */
-static struct turn *next_turn(const struct turns *turns, bool here)
+static struct work_item *next_item(const struct work_queue *queue, bool here)
 {
-    struct turn *next = NULL;
-    for (struct turn *turn = turns->first; turn; turn = turn->next)
-        if (!turn->aside && !turn->what.work == here && (!next || turn->round < next->round))
-            next = turn;
+    struct work_item *next = NULL;
+    for (struct work_item *item = queue->first; item; item = item->next)
+        if (!item->worker && !item->what.work == here && (!next || item->round < next->round))
+            next = item;
     return next;
 }
 
-static void leave(struct turn *turn)
+static void leave(struct work_item *item)
 {
-    struct turn **at = &turn->turns->first;
-    while (*at != turn)
+    struct work_item **at = &item->queue->first;
+    while (*at != item)
         at = &(*at)->next;
-    *at = turn->next;
-    aside_free(turn->aside);
-    turn->aside = NULL;
-    turn->next = NULL;
-    turn->asked = false;
+    *at = item->next;
+    worker_free(item->worker);
+    item->worker = NULL;
+    item->next = NULL;
+    item->asked = false;
 }
 
-static void begins(struct turn *turn)
+static void begins(struct work_item *item)
 {
-    if (turn->round > turn->turns->round)
-        turn->turns->round = turn->round;
-    turn->failed = false;
+    if (item->round > item->queue->round)
+        item->queue->round = item->round;
+    item->failed = false;
 }
 
 static void work(void *arg)
 {
-    turn_here(arg);
+    work_queue_run_here(arg);
 }
 
 static void on_worked(void *arg);
 
-static int start(struct turn *turn, struct rl_err *err)
+static int start(struct work_item *item, struct rl_err *err)
 {
-    begins(turn);
-    if (turn->what.fetch(turn->what.arg, err) ||
-        aside_start(turn->turns->loop, work, on_worked, turn, &turn->aside, err))
+    begins(item);
+    if (item->what.fetch(item->what.arg, err) ||
+        worker_start(item->queue->loop, work, on_worked, item, &item->worker, err))
         return -1;
-    turn->turns->working++;
+    item->queue->working++;
     return 0;
 }
 
-static void drop(struct turn *turn)
+static void drop(struct work_item *item)
 {
-    if (turn->what.drop)
-        turn->what.drop(turn->what.arg);
+    if (item->what.drop)
+        item->what.drop(item->what.arg);
 }
 
-static void failed(struct turn *turn)
+static void failed(struct work_item *item)
 {
-    leave(turn);
-    turn->failed = true;
-    drop(turn);
-    turn->ready(turn->ready_arg);
+    leave(item);
+    item->failed = true;
+    drop(item);
+    item->ready(item->ready_arg);
 }
 
-static void take_turns(struct turns *turns)
+static void start_next(struct work_queue *queue)
 {
-    struct turn *next;
-    while (have_place(turns) && (next = next_turn(turns, false)))
+    struct work_item *next;
+    while (have_place(queue) && (next = next_item(queue, false)))
         if (start(next, &next->err))
             failed(next);
 }
 
 static void on_here(void *arg)
 {
-    struct turns *turns = arg;
-    struct turn *turn = next_turn(turns, true);
-    if (!turn)
+    struct work_queue *queue = arg;
+    struct work_item *item = next_item(queue, true);
+    if (!item)
         return;
-    begins(turn);
-    if (turn->what.fetch(turn->what.arg, &turn->err)) {
-        failed(turn);
+    begins(item);
+    if (item->what.fetch(item->what.arg, &item->err)) {
+        failed(item);
     } else {
-        leave(turn);
-        turn->ready(turn->ready_arg);
+        leave(item);
+        item->ready(item->ready_arg);
     }
-    if (next_turn(turns, true))
-        loop_timer_set(turns->loop, turns->here, 0);
+    if (next_item(queue, true))
+        loop_timer_set(queue->loop, queue->here, 0);
 }
 
 static void on_worked(void *arg)
 {
-    struct turn *turn = arg;
-    struct turns *turns = turn->turns;
-    turns->working--;
-    leave(turn);
-    if (turn->let_go)
-        turn->what.free(turn->what.arg);
+    struct work_item *item = arg;
+    struct work_queue *queue = item->queue;
+    queue->working--;
+    leave(item);
+    if (item->abandoned)
+        item->what.free(item->what.arg);
     else
-        turn->ready(turn->ready_arg);
-    take_turns(turns);
+        item->ready(item->ready_arg);
+    start_next(queue);
 }
 
-void turn_here(struct turn *turn)
+void work_queue_run_here(struct work_item *item)
 {
-    turn->failed = turn->what.work(turn->what.arg, &turn->err) != 0;
+    item->failed = item->what.work(item->what.arg, &item->err) != 0;
 }
 
-int turn_wait(void *arg, void (*ready)(void *ready_arg), void *ready_arg, struct rl_err *err)
+int work_queue_wait(void *arg, void (*ready)(void *ready_arg), void *ready_arg, struct rl_err *err)
 {
-    struct turn *turn = arg;
-    struct turn **last = &turn->turns->first;
-    turn->round = round_of(turn->turns, turn);
+    struct work_item *item = arg;
+    struct work_item **last = &item->queue->first;
+    item->round = round_of(item->queue, item);
     while (*last)
         last = &(*last)->next;
-    *last = turn;
-    turn->asked = true;
-    turn->ready = ready;
-    turn->ready_arg = ready_arg;
-    if (!turn->what.work) {
-        loop_timer_set(turn->turns->loop, turn->turns->here, 0);
+    *last = item;
+    item->asked = true;
+    item->ready = ready;
+    item->ready_arg = ready_arg;
+    if (!item->what.work) {
+        loop_timer_set(item->queue->loop, item->queue->here, 0);
         return 0;
     }
-    if (!have_place(turn->turns)) {
-        drop(turn); /* many that wait are not to need much memory */
+    if (!have_place(item->queue)) {
+        drop(item); /* many that wait are not to need much memory */
         return 0;
     }
-    if (start(turn, err) == 0)
+    if (start(item, err) == 0)
         return 0;
-    leave(turn);
+    leave(item);
     return -1;
 }
 
-void turn_end(void *arg)
+void work_queue_leave(void *arg)
 {
-    struct turn *turn = arg;
-    if (turn->aside) {
-        turn->let_go = true;
+    struct work_item *item = arg;
+    if (item->worker) {
+        item->abandoned = true;
         return;
     }
-    if (turn->asked)
-        leave(turn);
-    turn->what.free(turn->what.arg);
+    if (item->asked)
+        leave(item);
+    item->what.free(item->what.arg);
 }
 
-struct turns *turns_new(struct loop *loop, struct rl_err *err)
+struct work_queue *work_queue_new(struct loop *loop, struct rl_err *err)
 {
-    struct turns *turns = calloc(1, sizeof(*turns));
-    if (!turns) {
+    struct work_queue *queue = calloc(1, sizeof(*queue));
+    if (!queue) {
         rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for turns");
         return NULL;
     }
-    turns->loop = loop;
-    if (!loop_add_timer(loop, -1, on_here, turns, &turns->here, err))
-        return turns;
-    free(turns);
+    queue->loop = loop;
+    if (!loop_add_timer(loop, -1, on_here, queue, &queue->here, err))
+        return queue;
+    free(queue);
     return NULL;
 }
 
-void turns_free(struct turns *turns)
+void work_queue_free(struct work_queue *queue)
 {
-    if (!turns)
+    if (!queue)
         return;
-    while (turns->first) {
-        struct turn *turn = turns->first;
-        leave(turn);
-        if (turn->let_go)
-            turn->what.free(turn->what.arg);
+    while (queue->first) {
+        struct work_item *item = queue->first;
+        leave(item);
+        if (item->abandoned)
+            item->what.free(item->what.arg);
     }
-    loop_remove(turns->loop, turns->here);
-    free(turns);
+    loop_remove(queue->loop, queue->here);
+    free(queue);
 }

@@ -1,4 +1,4 @@
-/* Work for which a client waits its turn: beside the loop (server/loop/worker.h), LIMIT_VIEWS at once, what takes
+/* Work for which a client waits its turn: on a worker thread (server/loop/worker.h), LIMIT_VIEWS at once, what takes
  * memory (tables, CSVs, exports and comparisons of large runs); on the loop, one each time that it goes round, what
  * takes some ms of the store (long lists). The callers take turns, and the work of one caller is done in the order that
  * it asked: who asks for much waits for it, and the others do not. */
@@ -11,39 +11,40 @@
 #include "server/loop/loop.h"
 #include "server/request/auth.h"
 
-struct turns;
-struct turn_work {
+struct work_queue;
+struct work_steps {
     /* On the loop, when its turn has come: fetches what work needs and should not be held by those that wait; nothing
      * where it is there already. */
     int (*fetch)(void *arg, struct rl_err *err);
-    int (*work)(void *arg, struct rl_err *err); /* beside the loop: arg is its alone meanwhile; NULL: fetch is all */
+    int (*work)(void *arg, struct rl_err *err); /* on a worker thread: arg is its alone meanwhile; NULL: fetch is all */
     void (*drop)(void *arg);                    /* what fetch fetched, of work that did not begin; may be NULL */
     void (*free)(void *arg);
     void *arg; /* holds the turn */
 };
-struct turn { /* of one client, again and again */
-    struct turns *turns;
-    struct turn_work what;
+struct work_item { /* of one client, again and again */
+    struct work_queue *queue;
+    struct work_steps what;
     char share[AUTH_NAME_SIZE]; /* whose turn it takes: auth_principal's */
     bool failed;                /* the last one: what fetch or work said, or why work could not start */
     struct rl_err err;
     /* of server/loop/work_queue.c */
-    struct turn *next;
+    struct work_item *next;
     uint64_t round;
-    struct aside *aside; /* NULL: it waits, or has not asked */
-    bool asked, let_go;
+    struct worker *worker; /* NULL: it waits, or has not asked */
+    bool asked, abandoned;
     void (*ready)(void *arg);
     void *ready_arg;
 };
 
-struct turns *turns_new(struct loop *loop, struct rl_err *err); /* NULL: as loop_add_timer, or RL_E_NO_MEMORY */
+/* NULL: as loop_add_timer, or RL_E_NO_MEMORY. */
+struct work_queue *work_queue_new(struct loop *loop, struct rl_err *err);
 /* Accepts NULL. Waits for what is being done, and takes all turns back; ready is not called. */
-void turns_free(struct turns *turns);
-void turn_here(struct turn *turn); /* work at once, on the loop */
-/* The next two take a struct turn: they are what http_upload and http_stream call. ready is called on the loop, once,
- * when the turn is over. On -1 (fetch's errors, aside_start's) nothing is called later. */
-int turn_wait(void *turn, void (*ready)(void *ready_arg), void *ready_arg, struct rl_err *err);
+void work_queue_free(struct work_queue *queue);
+void work_queue_run_here(struct work_item *item); /* work at once, on the loop */
+/* The next two take a struct work_item: they are what http_upload and http_stream call. ready is called on the loop,
+ * once, when the turn is over. On -1 (fetch's errors, worker_start's) nothing is called later. */
+int work_queue_wait(void *item, void (*ready)(void *ready_arg), void *ready_arg, struct rl_err *err);
 /* ready is not called any more, and free is: at once, or after work that has begun. */
-void turn_end(void *turn);
+void work_queue_leave(void *item);
 
 #endif

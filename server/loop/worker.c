@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-struct aside {
+struct worker {
     struct loop *loop;
     void (*work)(void *arg);
     void (*done)(void *arg);
@@ -23,64 +23,64 @@ struct aside {
 
 static void *run(void *arg)
 {
-    struct aside *aside = arg;
+    struct worker *worker = arg;
     const uint64_t one = 1;
     /* of this thread alone (Linux): the loop goes first where processors are few */
     setpriority(PRIO_PROCESS, 0, 10);
-    aside->work(aside->arg);
-    (void)!write(aside->ended_fd, &one, sizeof one);
+    worker->work(worker->arg);
+    (void)!write(worker->ended_fd, &one, sizeof one);
     return NULL;
 }
 
 static void on_ended(void *arg, uint32_t events)
 {
-    struct aside *aside = arg;
+    struct worker *worker = arg;
     (void)events;
-    pthread_join(aside->thread, NULL);
-    aside->running = false;
-    loop_remove(aside->loop, aside->ended);
-    aside->ended = NULL;
-    aside->done(aside->arg);
+    pthread_join(worker->thread, NULL);
+    worker->running = false;
+    loop_remove(worker->loop, worker->ended);
+    worker->ended = NULL;
+    worker->done(worker->arg);
 }
 
-static int prepare(struct aside *aside, struct rl_err *err)
+static int prepare(struct worker *worker, struct rl_err *err)
 {
-    aside->ended_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (aside->ended_fd < 0)
+    worker->ended_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (worker->ended_fd < 0)
         return rl_fail(err, errno == EMFILE || errno == ENFILE ? RL_E_TOO_FEW_DESCRIPTORS : RL_E_NO_MEMORY, NULL,
                        "No descriptor for work beside the loop: %s.", strerror(errno));
-    if (loop_add_fd(aside->loop, aside->ended_fd, EPOLLIN, on_ended, aside, &aside->ended, err) != 0)
+    if (loop_add_fd(worker->loop, worker->ended_fd, EPOLLIN, on_ended, worker, &worker->ended, err) != 0)
         return -1;
-    int error = pthread_create(&aside->thread, NULL, run, aside);
+    int error = pthread_create(&worker->thread, NULL, run, worker);
     if (error != 0)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "No thread for work beside the loop: %s.", strerror(error));
-    aside->running = true;
+    worker->running = true;
     return 0;
 }
 
-int aside_start(struct loop *loop, void (*work)(void *arg), void (*done)(void *arg), void *arg, struct aside **ret,
-                struct rl_err *err)
+int worker_start(struct loop *loop, void (*work)(void *arg), void (*done)(void *arg), void *arg, struct worker **ret,
+                 struct rl_err *err)
 {
-    struct aside *aside = calloc(1, sizeof *aside);
-    if (aside == NULL)
+    struct worker *worker = calloc(1, sizeof *worker);
+    if (worker == NULL)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory for work beside the loop.");
-    *aside = (struct aside){.loop = loop, .work = work, .done = done, .arg = arg, .ended_fd = -1};
-    if (prepare(aside, err) != 0) {
-        aside_free(aside);
+    *worker = (struct worker){.loop = loop, .work = work, .done = done, .arg = arg, .ended_fd = -1};
+    if (prepare(worker, err) != 0) {
+        worker_free(worker);
         return -1;
     }
-    *ret = aside;
+    *ret = worker;
     return 0;
 }
 
-void aside_free(struct aside *aside)
+void worker_free(struct worker *worker)
 {
-    if (aside == NULL)
+    if (worker == NULL)
         return;
-    if (aside->running)
-        pthread_join(aside->thread, NULL);
-    loop_remove(aside->loop, aside->ended);
-    if (aside->ended_fd >= 0)
-        close(aside->ended_fd);
-    free(aside);
+    if (worker->running)
+        pthread_join(worker->thread, NULL);
+    loop_remove(worker->loop, worker->ended);
+    if (worker->ended_fd >= 0)
+        close(worker->ended_fd);
+    free(worker);
 }

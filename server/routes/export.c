@@ -10,16 +10,16 @@
 
 struct sent {
     struct store_export *export;
-    struct turn turn; /* of the large runs of a CSV */
+    struct work_item item; /* of the large runs of a CSV */
     struct place place;
 };
 
 static int next_piece(void *arg, struct rl_buf *out, bool *ret_done, struct rl_err *err)
 {
-    const struct turn *turn = arg;
-    const struct sent *sent = turn->what.arg;
-    if (turn->failed) {
-        *err = turn->err;
+    const struct work_item *item = arg;
+    const struct sent *sent = item->what.arg;
+    if (item->failed) {
+        *err = item->err;
         return -1;
     }
     return store_export_next(sent->export, LIMIT_EXPORT_PIECE_BYTES, out, ret_done, err);
@@ -61,8 +61,8 @@ static int start(struct routes *routes, const struct http_request *request, enum
     struct sent *sent = calloc(1, sizeof(*sent));
     if (!sent)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for an export");
-    sent->turn = (struct turn){.turns = routes->turns, .what = {fetch, make, drop, sent_free, sent}};
-    snprintf(sent->turn.share, sizeof(sent->turn.share), "%s", request->who.share);
+    sent->item = (struct work_item){.queue = routes->queue, .what = {fetch, make, drop, sent_free, sent}};
+    snprintf(sent->item.share, sizeof(sent->item.share), "%s", request->who.share);
     if (store_export_start(routes->store, &filter, format, &sent->export, err)) {
         free(sent);
         return -1;
@@ -72,8 +72,11 @@ static int start(struct routes *routes, const struct http_request *request, enum
         return -1;
     }
     store_export_beside(sent->export, LIMIT_VIEW_HERE_BYTES);
-    answer->stream = (struct http_stream){
-        .next = next_piece, .wait = turn_wait, .free = turn_end, .arg = &sent->turn, .far = &sent->place.far};
+    answer->stream = (struct http_stream){.next = next_piece,
+                                          .wait = work_queue_wait,
+                                          .free = work_queue_leave,
+                                          .arg = &sent->item,
+                                          .far = &sent->place.far};
     snprintf(answer->disposition, sizeof(answer->disposition), "attachment; filename=\"runs.%s\"",
              format == STORE_EXPORT_CSV ? "csv" : "json");
     return 0;

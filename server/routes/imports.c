@@ -59,11 +59,11 @@ static int answer_run(void *arg, struct http_answer *answer, struct rl_err *err)
     return 0;
 }
 
-static void let_go(void *arg)
+static void abandon(void *arg)
 {
     struct upload *upload = arg;
     place_leave(&upload->place);
-    import_let_go(upload->import);
+    import_abandon(upload->import);
     multipart_free(upload->form);
     free(upload);
 }
@@ -80,16 +80,20 @@ int imports_route_upload(struct routes *routes, const struct http_request *reque
     upload->routes = routes;
     if (import_begin(routes->imports, &request->who, &upload->import, err) ||
         place_take(&routes->uploads, &upload->place, request->who.share, rl_monotonic_ns(), err)) {
-        let_go(upload);
+        abandon(upload);
         return -1;
     }
     struct multipart_events events = {upload->import, on_part, on_data, on_part_end};
     upload->form = multipart_new(boundary, &events);
     if (!upload->form) {
-        let_go(upload);
+        abandon(upload);
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for an upload");
     }
-    *ret = (struct http_upload){
-        .data = take, .finish = finish, .answer = answer_run, .free = let_go, .arg = upload, .far = &upload->place.far};
+    *ret = (struct http_upload){.data = take,
+                                .finish = finish,
+                                .answer = answer_run,
+                                .free = abandon,
+                                .arg = upload,
+                                .far = &upload->place.far};
     return 0;
 }

@@ -7,8 +7,8 @@
 #include "gpu/base/num.h"
 #include "gpu/record/json_text.h"
 #include "server/limits.h"
+#include "server/routes/queued.h"
 #include "server/routes/static_files.h"
-#include "server/routes/turn.h"
 
 static const char *const job_list_params[] = {"state", "label", "limit", "cursor", NULL};
 static const char *const run_list_params[] = {"device", "driver",   "cuda",    "suite",  "sizes",
@@ -160,8 +160,8 @@ void route_answer(const struct route *route, struct routes *routes, const struct
         answer->status = 204;
         answer->type = NULL;
         answer->allow = route->allow;
-    } else if (route_takes_turn(routes, route, request) ? route_turn(handler, routes, request, answer, &err)
-                                                        : handler(routes, request, answer, &err)) {
+    } else if (route_is_queued(routes, route, request) ? route_queue(handler, routes, request, answer, &err)
+                                                       : handler(routes, request, answer, &err)) {
         http_answer_error(answer, &err);
     } else if (!answer->later.finish) {
         route_settle(request, answer);

@@ -8,14 +8,14 @@
 #include "server/request/http.h"
 #include "server/request/places.h"
 
-struct turns;
+struct work_queue;
 struct static_files;
 struct http_counts;
 
 struct routes { /* filled by main; everything is borrowed */
     struct jobs *jobs;
     struct imports *imports;
-    struct turns *turns; /* to make large runs' text */
+    struct work_queue *queue; /* to make large runs' text */
     struct store *store;
     const struct static_files *files;
     const struct http_counts *counts; /* NULL until the server runs */

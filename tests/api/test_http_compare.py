@@ -235,7 +235,7 @@ class LargeImports(unittest.TestCase):
             asking.append(threading.Thread(target=ask, args=(way,)))
             asking[-1].start()
         try:
-            daemon.wait_for(lambda: any(len(os.listdir("/proc/%d/task" % daemon.process.pid)) > threads for _ in range(1000)), "a thread beside the loop")
+            daemon.wait_for(lambda: any(len(os.listdir("/proc/%d/task" % daemon.process.pid)) > threads for _ in range(1000)), "a worker thread")
         finally:
             seen.set()
             for thread in asking:

@@ -205,7 +205,7 @@ class OtherWork(unittest.TestCase):
 
 
 class LargeRuns(unittest.TestCase):
-    """Runs of 512 kernels, whose documents are parsed beside the loop."""
+    """Runs of 512 kernels, whose documents are parsed on a worker thread."""
     KERNELS = ["k%03d" % number for number in range(512)]
 
     def setUp(self):
@@ -229,7 +229,7 @@ class LargeRuns(unittest.TestCase):
         asking = threading.Thread(target=ask)
         asking.start()
         try:
-            self.daemon.wait_for(lambda: any(self.threads() > before for _ in range(1000)), "a thread beside the loop for " + way)
+            self.daemon.wait_for(lambda: any(self.threads() > before for _ in range(1000)), "a worker thread for " + way)
         finally:
             seen.set()
             asking.join()
@@ -285,7 +285,7 @@ class LargeRuns(unittest.TestCase):
         self.daemon.stop_while_clients_wait(way, whole_or_cut, 4)
 
     def test_a_large_run_as_table_and_csv(self):
-        """Its document is parsed beside the loop: for more clients than are served at once, for some that leave, and while the daemon stops."""
+        """Its document is parsed on a worker thread: for more clients than are served at once, for some that leave, and while the daemon stops."""
         kernels, path = self.KERNELS, self.imported()
         self.assertGreater(len(self.daemon.get(path).body), 1 << 20)
         ways, whole = [path + end for end in ("/table", "/table?state=cold", ".csv")], {}

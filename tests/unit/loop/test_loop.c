@@ -192,25 +192,25 @@ static void done_stops(void *arg)
     loop_stop(bench->loop);
 }
 
-static void work_beside_the_loop_says_why_it_cannot_start(void **state)
+static void work_on_a_thread_says_why_it_cannot_start(void **state)
 {
     struct bench *bench = *state;
-    struct aside *aside = NULL;
+    struct worker *worker = NULL;
     struct rlimit allowed, none;
     struct rl_err err = {0};
 
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &allowed), 0);
     none = (struct rlimit){.rlim_cur = 0, .rlim_max = allowed.rlim_max};
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
-    assert_int_equal(aside_start(bench->loop, work_a, done_stops, bench, &aside, &err), -1);
+    assert_int_equal(worker_start(bench->loop, work_a, done_stops, bench, &worker, &err), -1);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &allowed), 0);
     assert_int_equal(err.code, RL_E_TOO_FEW_DESCRIPTORS);
     assert_non_null(strstr(err.message, strerror(EMFILE)));
-    assert_null(aside);
-    assert_int_equal(aside_start(bench->loop, work_a, done_stops, bench, &aside, &err), 0);
+    assert_null(worker);
+    assert_int_equal(worker_start(bench->loop, work_a, done_stops, bench, &worker, &err), 0);
     assert_int_equal(loop_run(bench->loop, &err), 0);
     assert_string_equal(bench->order, "wd");
-    aside_free(aside);
+    worker_free(worker);
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -224,7 +224,7 @@ int main(void)
         CASE(one_ready_descriptor_may_remove_another_of_the_same_wait),
         CASE(prepare_is_asked_before_each_wait_and_may_stop),
         CASE(a_bad_descriptor_is_an_error_and_leaves_nothing),
-        CASE(work_beside_the_loop_says_why_it_cannot_start),
+        CASE(work_on_a_thread_says_why_it_cannot_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* See server/routes/turn.h. */
-#include "server/routes/turn.h"
+/* See server/routes/queued.h. */
+#include "server/routes/queued.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "server/loop/work_queue.h"
 
 struct waiting {
-    struct turn turn;
+    struct work_item item;
     route_handler *get;
     struct routes *routes;
     const struct http_request *request;
@@ -18,7 +18,7 @@ struct waiting {
 };
 
 /* While the daemon shuts down all is answered at once: the library cannot be stopped with a connection that waits. */
-bool route_takes_turn(const struct routes *routes, const struct route *route, const struct http_request *request)
+bool route_is_queued(const struct routes *routes, const struct route *route, const struct http_request *request)
 {
     bool reads = request->method == HTTP_GET || request->method == HTTP_HEAD;
     const char *limit = reads && route->params && !routes->shutting_down ? http_param(request, "limit") : NULL;
@@ -34,10 +34,10 @@ static int make(void *arg, struct rl_err *err)
 
 static int give(void *arg, struct http_answer *answer, struct rl_err *err)
 {
-    const struct turn *turn = arg;
-    struct waiting *waiting = turn->what.arg;
-    if (turn->failed) {
-        *err = turn->err;
+    const struct work_item *item = arg;
+    struct waiting *waiting = item->what.arg;
+    if (item->failed) {
+        *err = item->err;
         return -1;
     }
     bool close = answer->close;
@@ -55,18 +55,19 @@ static void waiting_free(void *arg)
     free(waiting);
 }
 
-int route_turn(route_handler *get, struct routes *routes, const struct http_request *request,
-               struct http_answer *answer, struct rl_err *err)
+int route_queue(route_handler *get, struct routes *routes, const struct http_request *request,
+                struct http_answer *answer, struct rl_err *err)
 {
     struct waiting *waiting = calloc(1, sizeof(*waiting));
     if (!waiting)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for an answer");
-    *waiting = (struct waiting){.turn = {.turns = routes->turns, .what = {make, NULL, NULL, waiting_free, waiting}},
+    *waiting = (struct waiting){.item = {.queue = routes->queue, .what = {make, NULL, NULL, waiting_free, waiting}},
                                 .get = get,
                                 .routes = routes,
                                 .request = request};
-    snprintf(waiting->turn.share, sizeof(waiting->turn.share), "%s", request->who.share);
+    snprintf(waiting->item.share, sizeof(waiting->item.share), "%s", request->who.share);
     http_answer_init(&waiting->answer);
-    answer->later = (struct http_upload){.finish = turn_wait, .answer = give, .free = turn_end, .arg = &waiting->turn};
+    answer->later = (struct http_upload){
+        .finish = work_queue_wait, .answer = give, .free = work_queue_leave, .arg = &waiting->item};
     return 0;
 }
