@@ -18,7 +18,7 @@
 #include "gpu/base/num.h"
 #include "gpu/base/time.h"
 #include "server/http/mhd.h"
-#include "server/limits.h"
+#include "server/limits/limits.h"
 #include "server/loop/listen.h"
 #include "server/loop/work_queue.h"
 #include "server/options.h"

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "gpu/base/num.h"
-#include "server/limits.h"
+#include "server/limits/limits.h"
 
 #define TIMEOUT_MAX_S 3600
 

@@ -7,7 +7,7 @@
 
 #include "gpu/base/said.h"
 #include "server/compare/compare.h"
-#include "server/limits.h"
+#include "server/limits/limits.h"
 #include "server/routes/routes.h"
 
 #define COMPARE_QUESTION_BYTES                                                                                         \

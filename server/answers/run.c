@@ -10,9 +10,9 @@
 #include "gpu/base/num.h"
 #include "gpu/record/derive.h"
 #include "gpu/record/text.h"
-#include "server/jobs/accept.h"
-#include "server/limits.h"
+#include "server/limits/limits.h"
 #include "server/loop/work_queue.h"
+#include "server/runs/stored.h"
 
 #define VIEW_ROOFS_BYTES ((size_t)64 << 10) /* of what a run lends: 32 ceilings at most */
 

@@ -42,14 +42,16 @@ struct subject { /* a row or a ceiling while it is judged */
     struct compare_notes notes;
 };
 
+/* ---- server/compare/note.c ---- */
+/* Appends to notes, which have room. -1 when a text is NULL: memory ran out. */
+int compare_say(struct compare_note *notes, size_t *count, const char *field, const char *base, const char *head,
+                const char *sentence);
+
 /* ---- server/compare/sides.c ---- */
 /* Chooses runs and fills used, and notes of identity and warnings. -1 when memory ran out. */
 int compare_choose(const struct compare_side *side, struct rl_arena *arena, struct chosen *ret,
                    struct compare_used *used);
 int compare_identity(const struct chosen *base, const struct chosen *head, struct compare_result *result);
-/* Appends to notes, which have room. -1 when a text is NULL: memory ran out. */
-int compare_say(struct compare_note *notes, size_t *count, const char *field, const char *base, const char *head,
-                const char *sentence);
 
 /* ---- server/compare/gather.c ---- */
 struct gathered { /* all rows, or all ceilings, of both sides */

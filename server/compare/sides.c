@@ -271,15 +271,6 @@ bool compare_wants_history(const struct compare_side *base, const struct compare
 
 /* ---- identity and warnings ---- */
 
-int compare_say(struct compare_note *notes, size_t *count, const char *field, const char *base, const char *head,
-                const char *sentence)
-{
-    if (base == NULL || head == NULL || sentence == NULL)
-        return -1;
-    notes[(*count)++] = (struct compare_note){field, base, head, sentence};
-    return 0;
-}
-
 static bool all_alike(const struct field *field, const struct chosen *side, const struct compare_run *with)
 {
     for (size_t i = 0; i < side->count; i++)

@@ -96,6 +96,8 @@ int ctl_ncu_export(const char *ncu, const char *report, char path[CTL_NCU_PATH],
 
 /* GET, and the answer printed as it is. */
 int ctl_print_answer(struct ctl_http *http, const char *path, struct rl_err *err);
+
+/* ---- server/ctl/text.c ---- */
 /* Prints bytes from the daemon as they are; a JSON text gets a line feed. 0, or -1 with RL_E_IO. */
 int ctl_print(const struct rl_buf *text, struct rl_err *err);
 /* Text from the daemon, safe for a terminal; "-" for what is no string. In one of 16 buffers that take turns. */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "server/ctl/ctl.h"
-#include "server/process/transcript.h"
+#include "server/text/escape.h"
 
 #define ANSWER_MAX  (64u * 1024u * 1024u)
 #define FILTERS_MAX 12u
@@ -332,7 +332,7 @@ static void print_note(const json_t *note)
     printf("%s by %s\n", ctl_member(note, "changed_at"), ctl_member(note, "principal"));
     struct rl_buf clean; /* a note may be longer than what ctl_text takes */
     rl_buf_init(&clean, ANSWER_MAX);
-    transcript_escape(&clean, json_string_value(text), json_string_length(text), true);
+    text_escape(&clean, json_string_value(text), json_string_length(text), true);
     if (clean.len > 0)
         puts(clean.data);
     rl_buf_free(&clean);

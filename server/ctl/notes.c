@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "server/ctl/ctl.h"
-#include "server/process/transcript.h"
+#include "server/text/escape.h"
 
 #define ANSWER_MAX (64u * 1024u * 1024u)
 
@@ -14,7 +14,7 @@ static void print_text(const json_t *text)
 {
     struct rl_buf clean;
     rl_buf_init(&clean, ANSWER_MAX);
-    transcript_escape(&clean, json_string_value(text), json_string_length(text), true);
+    text_escape(&clean, json_string_value(text), json_string_length(text), true);
     if (clean.len > 0)
         puts(clean.data);
     rl_buf_free(&clean);

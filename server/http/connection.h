@@ -65,11 +65,4 @@ void http_connection_cut(void *connection, const struct rl_err *why);
 /* Ends the connection when the peer has said that nothing more will come and all it sent has been read. */
 void http_connection_end_if_ended(const struct http_connection *connection);
 
-/* Writes an error's answer to the socket itself, past the library, which the caller then lets drop the connection. For
- * requests that are refused while a body is still to come. request may be NULL. */
-void http_connection_refuse(struct http_connection *connection, const struct http_request *request, const char *allow,
-                            const struct rl_err *err);
-/* Counts an answer, and logs it when it is a 500 or the server is verbose. err: NULL unless it is an error's. */
-void http_connection_log(struct http_connection *connection, const struct http_request *request, int status,
-                         const struct rl_err *err);
 #endif

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include "server/http/recv.h"
+#include "server/http/refuse.h"
 
 /* Bytes are looked at in the socket's own buffer and taken out of it only once they are known to be good. So a
  * malformed request stays there, which http_intake_settle needs. */

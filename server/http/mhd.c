@@ -27,8 +27,9 @@
 #include "server/http/intake.h"
 #include "server/http/mhd.h"
 #include "server/http/probe.h"
+#include "server/http/refuse.h"
 #include "server/http/send.h"
-#include "server/limits.h"
+#include "server/limits/limits.h"
 
 #define LISTENERS_MAX 2
 /* Above LIMIT_URL_BYTES, LIMIT_HEADER_BYTES, LIMIT_COOKIE_BYTES (which the library copies) and 64 bytes for each

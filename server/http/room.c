@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "server/limits.h"
+#include "server/limits/limits.h"
 
 static bool counts(const struct http_connection *connection)
 {

@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "gpu/base/time.h"
-#include "server/limits.h"
+#include "server/http/refuse.h"
+#include "server/limits/limits.h"
 #include "server/request/places.h"
 
 #define SEND_BLOCK (32u * 1024u) /* of a streamed body, per connection */

@@ -8,7 +8,7 @@
 
 #include "gpu/base/err.h"
 #include "gpu/record/run.h"
-#include "server/jobs/accept.h"
+#include "server/runs/samples.h"
 
 struct import_expected_file {
     const char *kind; /* "ncu", … */

@@ -22,7 +22,7 @@
 #include "gpu/wire/import.h"
 #include "server/imports/hash.h"
 #include "server/imports/judge.h"
-#include "server/limits.h"
+#include "server/limits/limits.h"
 #include "server/process/importer.h"
 
 #define FILES_MAX  IMPORT_JUDGE_FILES /* of one import: gpu/import/IMPORT.md */

@@ -33,9 +33,9 @@ int import_part(struct import *import, const char *name, const char *filename, s
 int import_data(struct import *import, const char *data, size_t len, struct rl_err *err);
 int import_part_end(struct import *import, struct rl_err *err);
 
-/* All parts are there: has them read, in a place that it holds until it is abandoned; RL_E_TOO_MANY_IMPORTS when there is
- * none any more. Files that are a run already and a label that is not its: RL_E_CONFLICT. done is called once, from the
- * loop or from inside this call, when the run is stored or has failed; not after import_abandon. On -1 it is not
+/* All parts are there: has them read, in a place that it holds until it is abandoned; RL_E_TOO_MANY_IMPORTS when there
+ * is none any more. Files that are a run already and a label that is not its: RL_E_CONFLICT. done is called once, from
+ * the loop or from inside this call, when the run is stored or has failed; not after import_abandon. On -1 it is not
  * called. */
 int import_run(struct import *import, void (*done)(void *arg), void *arg, struct rl_err *err);
 /* After done: the stored run and whether it was there before, or -1 with the error. */

@@ -11,8 +11,8 @@
 #include "gpu/record/derive.h"
 #include "gpu/record/json.h"
 #include "gpu/record/json_text.h"
-#include "server/jobs/lend.h"
 #include "server/loop/worker.h"
+#include "server/runs/lend.h"
 
 struct import_judge {
     void (*done)(void *arg, const struct import_judged *judged);

@@ -18,6 +18,7 @@
 
 #include "server/imports/accept.h"
 #include "server/loop/loop.h"
+#include "server/runs/stored.h"
 
 #define IMPORT_JUDGE_FILES 3u
 

@@ -16,62 +16,9 @@
 /* Daemon and measuring process share the node's clock. */
 #define CLOCK_ROOM_MS (24LL * 3600 * 1000)
 
-void run_samples_free(struct run_samples *samples)
-{
-    for (size_t unit = 0; unit < RUN_UNITS_MAX; unit++)
-        for (size_t state = 0; state < RL_STATE_COUNT; state++) {
-            free(samples->row[unit][state].times_s);
-            samples->row[unit][state] = (struct run_sample_row){0};
-        }
-}
-
-static size_t unit_index(const char *id)
-{
-    for (size_t i = 0; id != NULL && i < rl_unit_count && i < RUN_UNITS_MAX; i++)
-        if (strcmp(rl_units[i]->id, id) == 0)
-            return i;
-    return SIZE_MAX;
-}
-
-const struct run_sample_row *run_samples_row(const struct run_samples *samples, const char *unit, enum rl_state state)
-{
-    size_t index = unit_index(unit);
-    return index == SIZE_MAX ? NULL : &samples->row[index][state];
-}
-
 static int broken(struct rl_err *err, const char *field, const char *why)
 {
     return rl_fail(err, RL_E_MEASURE_PROTOCOL, field, "The measuring process sent %s: %s.", field, why);
-}
-
-int run_samples_take(struct run_samples *samples, const json_t *body, struct rl_err *err)
-{
-    size_t unit = unit_index(json_string_value(json_object_get(body, "unit")));
-    const char *name = json_string_value(json_object_get(body, "state"));
-    json_int_t launches = json_integer_value(json_object_get(body, "launches"));
-    const json_t *times = json_object_get(body, "times_s");
-    size_t count = json_array_size(times);
-    int state = 0;
-    while (state < RL_STATE_COUNT && (name == NULL || strcmp(name, rl_state_name((enum rl_state)state)) != 0))
-        state++;
-    if (unit == SIZE_MAX || state == RL_STATE_COUNT || launches < 1)
-        return broken(err, "sample", "its unit, state or number of launches is not one that can be");
-    if (count < 1 || count > RUN_SAMPLES_MAX)
-        return broken(err, "sample", "the number of its times is not within 1 and 256");
-    double *copy = calloc(count, sizeof *copy);
-    if (copy == NULL)
-        return rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory for samples.");
-    for (size_t i = 0; i < count; i++) {
-        copy[i] = json_number_value(json_array_get(times, i));
-        if (!isfinite(copy[i]) || copy[i] <= 0) {
-            free(copy);
-            return broken(err, "sample", "a time is not finite and positive");
-        }
-    }
-    struct run_sample_row *row = &samples->row[unit][state];
-    free(row->times_s);
-    *row = (struct run_sample_row){.launches = launches, .times_s = copy, .count = count};
-    return 0;
 }
 
 static bool text_is(const char *text, const char *wanted)
@@ -190,7 +137,7 @@ static int check_rows(const struct rl_run *run, const struct run_expected *expec
     bool asked[RL_STATE_COUNT] = {[RL_WARM] = expected->spec->warm, [RL_COLD] = expected->spec->cold};
     for (size_t i = 0; i < run->row_count; i++) {
         const struct rl_row *row = &run->rows[i];
-        size_t index = unit_index(row->kernel);
+        size_t index = run_unit_index(row->kernel);
         if (index >= rl_kernel_count || !expected->spec->kernel[index] || seen[index])
             return broken(err, "kernels", "a row was not asked for or comes twice");
         seen[index] = true;
@@ -215,7 +162,7 @@ static int check_ceilings(const struct rl_run *run, const struct run_samples *sa
     bool seen[RUN_UNITS_MAX][RL_STATE_COUNT] = {{false}};
     for (size_t i = 0; i < run->ceiling_count; i++) {
         const struct rl_ceiling *ceiling = &run->ceilings[i];
-        size_t index = unit_index(ceiling->name);
+        size_t index = run_unit_index(ceiling->name);
         if (index == SIZE_MAX || index < rl_kernel_count || seen[index][ceiling->state])
             return broken(err, "ceilings", "one is not of the catalogue or comes twice");
         seen[index][ceiling->state] = true;
@@ -275,57 +222,4 @@ int run_accept(const json_t *document, const struct run_expected *expected, cons
     }
     *ret = run;
     return 0;
-}
-
-char *run_document(const struct rl_run *run)
-{
-    json_t *document = rl_run_to_json(run);
-    if (run->source == RL_IMPORTED) { /* the store writes "job": null, and every null has its reason */
-        json_t *why = json_object_get(document, "why");
-        if (why == NULL && json_object_set_new(document, "why", json_object()) == 0)
-            why = json_object_get(document, "why");
-        if (json_object_set_new(why, "job", json_string("an import has no job")) != 0) {
-            json_decref(document);
-            return NULL;
-        }
-    }
-    char *text = rl_json_dumps(document);
-    json_decref(document);
-    return text;
-}
-
-int run_stored_make(const struct rl_run *run, const struct run_samples *samples, struct run_stored *ret,
-                    struct rl_err *err)
-{
-    struct store_document document;
-    char *text = run_document(run);
-    if (text == NULL)
-        return rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory for the run's document.");
-    int rc = store_document_make(text, &document, err);
-    free(text);
-    if (rc != 0)
-        return -1;
-    size_t count = 0;
-    *ret = (struct run_stored){.document = document};
-    for (size_t unit = 0; unit < rl_unit_count && unit < RUN_UNITS_MAX; unit++)
-        for (int state = 0; state < RL_STATE_COUNT; state++) {
-            const struct run_sample_row *row = &samples->row[unit][state];
-            if (row->count == 0)
-                continue;
-            ret->samples[count++] = (struct store_samples){.unit = rl_units[unit]->id,
-                                                           .state = (enum rl_state)state,
-                                                           .launches = row->launches,
-                                                           .times_s = row->times_s,
-                                                           .count = row->count};
-        }
-    /* points into *ret: valid as long as the caller does not move it */
-    ret->row =
-        (struct store_run_new){.run = run, .document = &ret->document, .samples = ret->samples, .sample_count = count};
-    return 0;
-}
-
-void run_stored_fini(struct run_stored *stored)
-{
-    store_document_fini(&stored->document);
-    *stored = (struct run_stored){0};
 }

@@ -7,28 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "db/runs/insert.h"
 #include "gpu/base/err.h"
 #include "gpu/record/run.h"
 #include "server/jobs/spec.h"
-
-#define RUN_UNITS_MAX   32u /* units of the catalogue at most */
-#define RUN_SAMPLES_MAX 256u
-
-/* Samples of each unit and state, by index in rl_units; the last sample line of a unit and state counts. */
-struct run_samples {
-    struct run_sample_row {
-        int64_t launches; /* per sample */
-        double *times_s;  /* count of them; NULL: none came */
-        size_t count;
-    } row[RUN_UNITS_MAX][RL_STATE_COUNT];
-};
-void run_samples_free(struct run_samples *samples); /* accepts a zeroed one */
-/* Takes a sample line's body. Unknown unit or state, no or too many times, or one that is not finite and positive:
- * RL_E_MEASURE_PROTOCOL. */
-int run_samples_take(struct run_samples *samples, const json_t *body, struct rl_err *err);
-/* Those of a unit (by id) and state; NULL for a unit that the catalogue does not have. */
-const struct run_sample_row *run_samples_row(const struct run_samples *samples, const char *unit, enum rl_state state);
+#include "server/runs/samples.h"
 
 struct run_expected {
     const struct job_spec *spec; /* device resolved */
@@ -44,19 +26,5 @@ struct run_expected {
  * member. */
 int run_accept(const json_t *document, const struct run_expected *expected, const struct run_samples *samples,
                struct rl_run **ret, struct rl_err *err);
-
-/* A run as the store takes it. run and samples are borrowed, the rest is owned: free with run_stored_fini. */
-struct run_stored {
-    struct store_run_new row;
-    struct store_document document;
-    struct store_samples samples[RUN_UNITS_MAX * RL_STATE_COUNT];
-};
-/* The run's whole document as compact JSON, the caller's (free); NULL when memory ran out. */
-char *run_document(const struct rl_run *run);
-/* Writes and deflates the document: that of a run of 512 kernels takes a tenth of a second. RL_E_NO_MEMORY,
- * RL_E_TOO_LARGE. Any thread may. */
-int run_stored_make(const struct rl_run *run, const struct run_samples *samples, struct run_stored *ret,
-                    struct rl_err *err);
-void run_stored_fini(struct run_stored *stored); /* accepts a zeroed one */
 
 #endif

@@ -218,16 +218,6 @@ void jobs_save_timer(void *arg)
 
 /* ---- after a restart ---- */
 
-bool jobs_is_spooled(void *arg, int64_t id, int attempt)
-{
-    const struct jobs *jobs = arg;
-    for (const struct active *active = jobs->unsaved; active != NULL; active = active->next)
-        if (active->id == id && active->attempt == attempt)
-            return true;
-    /* at start every run of the spool that is waited for has been read: a job without one gets an end */
-    return jobs->stopping && spool_has(jobs->spool, id, attempt);
-}
-
 /* What becomes of a spooled run of which the store has this job: NULL: it is waited for; "": it is not needed; else
  * why it is set aside. */
 static const char *fate_of(const struct spool_run *run, const struct store_job *job)

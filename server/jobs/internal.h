@@ -3,12 +3,13 @@
 #define SERVER_JOBS_INTERNAL_H
 
 #include "gpu/base/time.h"
-#include "server/jobs/accept.h"
 #include "server/jobs/jobs.h"
 #include "server/jobs/spec.h"
 #include "server/jobs/spool.h"
-#include "server/limits.h"
+#include "server/limits/limits.h"
 #include "server/process/supervise.h"
+#include "server/runs/samples.h"
+#include "server/runs/stored.h"
 
 struct jobs_device;
 
@@ -76,6 +77,7 @@ struct jobs {
     void *stopped_arg;
 };
 
+/* server/jobs/engine.c */
 /* One line on standard error, which the service manager keeps. */
 void jobs_log(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Has the queue looked at from the loop, after after_ms. */
@@ -85,17 +87,21 @@ bool jobs_device_ready(const struct jobs_device *device);
 bool jobs_any_busy(const struct jobs *jobs); /* a job runs on any device */
 /* Everything that the supervisor needs but the request. */
 void jobs_supervise_start(const struct jobs *jobs, const struct wire_request *request, struct supervise_start *ret);
+struct active *active_find(struct jobs *jobs, int64_t id); /* NULL when it is not one of ours now */
+void active_free(struct active *active);
+/* queued → failed. */
+int jobs_fail_queued(struct jobs *jobs, int64_t id, const struct rl_err *why, struct rl_err *err);
+/* For store_recover: the run of this job is in the spool. arg: jobs. */
+bool jobs_is_spooled(void *arg, int64_t id, int attempt);
+/* Called when a process is gone or a job's end is stored: tells once, of an engine that stops, that nothing is left. */
+void jobs_check_stopped(struct jobs *jobs);
 
 /* server/jobs/run.c */
 /* Starts the oldest queued job of the device if there is one; *ret_started false: nothing to start. A store that cannot
  * be written leaves the job queued and returns -1. */
 int active_start(struct jobs *jobs, struct jobs_device *device, bool *ret_started, struct rl_err *err);
-/* queued → failed. */
-int jobs_fail_queued(struct jobs *jobs, int64_t id, const struct rl_err *why, struct rl_err *err);
-struct active *active_find(struct jobs *jobs, int64_t id); /* NULL when it is not one of ours now */
 /* Ends its process, or has the cancellation stored when it is gone already. */
 void active_cancel(struct active *active);
-void active_free(struct active *active);
 
 /* server/jobs/end.c */
 /* Stores the end of a job whose process is gone. What the store does not take now waits in jobs->unsaved, a measured
@@ -106,16 +112,11 @@ void jobs_save_timer(void *jobs);
 /* At start, before store_recover: what the spool holds waits to be stored. -1 when a run there may be whole and could
  * not be read, or the store not be asked about it: nothing is lost then, and the daemon does not start. */
 int jobs_load_spool(struct jobs *jobs, struct rl_err *err);
-/* For store_recover: the run of this job is in the spool. arg: jobs. */
-bool jobs_is_spooled(void *arg, int64_t id, int attempt);
 
 /* server/jobs/probe.c */
 void probe_start(struct jobs *jobs);
 void probe_stop(struct jobs *jobs);   /* begins to end a running one */
 void probe_free(struct probe *probe); /* accepts NULL */
 void jobs_probe_timer(void *jobs);
-
-/* jobs.c: called by the above when a process is gone */
-void jobs_check_stopped(struct jobs *jobs);
 
 #endif

@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,52 +13,7 @@
 #include "gpu/base/time.h"
 #include "server/jobs/internal.h"
 
-void jobs_log(const char *fmt, ...)
-{
-    char text[1400];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    fprintf(stderr, "rooflined: %s\n", text);
-}
-
 /* ---- the queue ---- */
-
-void jobs_kick(struct jobs *jobs, int64_t after_ms)
-{
-    loop_timer_set(jobs->loop, jobs->kick_timer, after_ms);
-}
-
-struct jobs_device *jobs_device_find(struct jobs *jobs, const char *id)
-{
-    for (size_t i = 0; i < jobs->device_count; i++)
-        if (strcmp(jobs->devices[i].id, id) == 0)
-            return &jobs->devices[i];
-    return NULL;
-}
-
-bool jobs_device_ready(const struct jobs_device *device)
-{
-    return device->present && !device->quarantined;
-}
-
-bool jobs_any_busy(const struct jobs *jobs)
-{
-    for (size_t i = 0; i < jobs->device_count; i++)
-        if (jobs->devices[i].active != NULL)
-            return true;
-    return false;
-}
-
-void jobs_supervise_start(const struct jobs *jobs, const struct wire_request *request, struct supervise_start *ret)
-{
-    *ret = (struct supervise_start){.exec = jobs->config.measure_exec,
-                                    .socket = jobs->config.measure_socket,
-                                    .replay = jobs->config.replay,
-                                    .request = request};
-    supervise_limits_default(request->probe, jobs->config.job_timeout_ms, &ret->limits);
-}
 
 /* Starts at most one job per device and call, so that a burst of failing starts does not hold the loop. */
 static void on_kick(void *arg)
@@ -269,22 +223,6 @@ int jobs_new(const struct jobs_config *config, struct store *store, struct loop 
     jobs_kick(jobs, 0);
     *ret = jobs;
     return 0;
-}
-
-void jobs_check_stopped(struct jobs *jobs)
-{
-    if (!jobs->stopping || jobs->told || jobs->probe != NULL || jobs->unsaved != NULL || jobs_any_busy(jobs))
-        return; /* of those that wait to be stored each has its last try first */
-    jobs->told = true;
-    struct rl_err err = {0};
-    int64_t interrupted = 0, requeued = 0;
-    /* no job of ours is left: what the store still holds as running is what was ended with us */
-    if (store_recover(jobs->store, rl_now_ms(), jobs_is_spooled, jobs, &interrupted, &requeued, &err) != 0)
-        jobs_log("interrupted jobs are settled at the next start: %s", err.message);
-    else if (interrupted + requeued > 0)
-        jobs_log("%" PRId64 " running jobs were interrupted, %" PRId64 " of them run again at the next start",
-                 interrupted + requeued, requeued);
-    jobs->stopped(jobs->stopped_arg);
 }
 
 void jobs_shutdown(struct jobs *jobs, void (*done)(void *arg), void *arg)

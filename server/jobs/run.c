@@ -8,32 +8,10 @@
 #include "gpu/base/time.h"
 #include "gpu/record/derive.h"
 #include "gpu/record/json.h"
+#include "server/jobs/accept.h"
 #include "server/jobs/internal.h"
-#include "server/jobs/lend.h"
-
-void active_free(struct active *active)
-{
-    if (active == NULL)
-        return;
-    supervise_free(active->process);
-    run_stored_fini(&active->stored);
-    run_samples_free(&active->samples);
-    rl_run_free(active->run);
-    json_decref(active->device_line);
-    free(active->transcript);
-    free(active);
-}
-
-struct active *active_find(struct jobs *jobs, int64_t id)
-{
-    for (size_t i = 0; i < jobs->device_count; i++)
-        if (jobs->devices[i].active != NULL && jobs->devices[i].active->id == id)
-            return jobs->devices[i].active;
-    for (struct active *a = jobs->unsaved; a != NULL; a = a->next)
-        if (a->id == id)
-            return a;
-    return NULL;
-}
+#include "server/runs/lend.h"
+#include "server/text/escape.h"
 
 /* ---- lines ---- */
 
@@ -76,7 +54,7 @@ static void take_progress(struct active *active, const json_t *body)
     struct rl_buf clean;
     rl_buf_init(&clean, sizeof active->progress.what - 1);
     if (what != NULL)
-        transcript_escape(&clean, what, strlen(what), false);
+        text_escape(&clean, what, strlen(what), false);
     snprintf(active->progress.what, sizeof active->progress.what, "%s", clean.data != NULL ? clean.data : "");
     rl_buf_free(&clean);
 }
@@ -182,16 +160,6 @@ void active_cancel(struct active *active)
 }
 
 /* ---- the start ---- */
-
-int jobs_fail_queued(struct jobs *jobs, int64_t id, const struct rl_err *why, struct rl_err *err)
-{
-    struct store_transition transition = {
-        .id = id, .from = JOB_QUEUED, .to = JOB_FAILED, .now_ms = rl_now_ms(), .error = why};
-    if (store_job_transition(jobs->store, &transition, NULL, err) != 0)
-        return -1;
-    jobs_log("job %" PRId64 ": failed: %s", id, why->message);
-    return 0;
-}
 
 static int start_process(struct active *active, struct rl_err *err)
 {

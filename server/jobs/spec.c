@@ -8,7 +8,7 @@
 
 #include "gpu/base/num.h"
 #include "gpu/record/json_text.h"
-#include "server/process/transcript.h"
+#include "server/text/escape.h"
 
 /* How much of a refused value an answer repeats. */
 #define SHOWN_BYTES 64u
@@ -52,7 +52,7 @@ static const char *seen(const json_t *value, char *text, size_t size)
         size_t most = len < SHOWN_BYTES ? len : SHOWN_BYTES;
         while (most > 0 && most < len && ((unsigned char)json_string_value(value)[most] & 0xc0) == 0x80)
             most--;
-        transcript_escape(&shown, json_string_value(value), most, false);
+        text_escape(&shown, json_string_value(value), most, false);
         snprintf(text, size, "\"%s\"%s", shown.data != NULL ? shown.data : "", most < len ? "…" : "");
         rl_buf_free(&shown);
     } else {

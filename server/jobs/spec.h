@@ -10,7 +10,7 @@
 #include "gpu/base/said.h"
 #include "gpu/wire/wire.h"
 #include "kernels/unit/catalogue.h"
-#include "server/limits.h"
+#include "server/limits/limits.h"
 
 #define JOB_SPEC_KERNELS_MAX  16
 #define JOB_SPEC_DEVICE_BYTES 64

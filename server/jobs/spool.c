@@ -17,7 +17,8 @@
 #include "gpu/base/num.h"
 #include "gpu/record/json.h"
 #include "gpu/record/json_text.h"
-#include "server/limits.h"
+#include "kernels/unit/catalogue.h"
+#include "server/limits/limits.h"
 
 #define HEAD_FORMAT "rooflined spool 1 %s %zu\n"
 #define HEAD_MAX    128

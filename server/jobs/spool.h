@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "gpu/base/err.h"
-#include "server/jobs/accept.h"
+#include "server/runs/samples.h"
 
 struct spool;
 

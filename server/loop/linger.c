@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "server/limits.h"
+#include "server/limits/limits.h"
 
 #define READS_AT_ONCE 16 /* of sizeof(sink): the loop is shared */
 

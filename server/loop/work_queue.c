@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "server/limits.h"
+#include "server/limits/limits.h"
 #include "server/loop/worker.h"
 
 struct work_queue {

@@ -17,9 +17,9 @@
 
 #include "gpu/base/time.h"
 #include "gpu/wire/import.h"
-#include "server/limits.h"
+#include "server/limits/limits.h"
 #include "server/process/spawn.h"
-#include "server/process/transcript.h"
+#include "server/text/escape.h"
 
 #define READ_BYTES   65536u
 #define OUTPUT_BYTES 1024u /* kept of what it writes to its standard output and error, which should be nothing */
@@ -67,7 +67,7 @@ static void copy_clean(char *to, size_t size, const char *from)
     struct rl_buf clean;
     rl_buf_init(&clean, size - 1);
     if (from != NULL)
-        transcript_escape(&clean, from, strlen(from), false);
+        text_escape(&clean, from, strlen(from), false);
     snprintf(to, size, "%s", clean.data != NULL ? clean.data : "");
     rl_buf_free(&clean);
 }
@@ -203,7 +203,7 @@ static void describe_end(struct import_process *p, struct rl_err *ret)
     if (p->output_len > 0) {
         struct rl_buf clean;
         rl_buf_init(&clean, sizeof text - 1);
-        transcript_escape(&clean, p->output, p->output_len, false);
+        text_escape(&clean, p->output, p->output_len, false);
         fprintf(stderr, "rooflined: import: the process wrote: %.1000s\n", clean.data != NULL ? clean.data : "");
         rl_buf_free(&clean);
     }

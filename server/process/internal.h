@@ -31,20 +31,25 @@ struct supervise {
     bool wait_status_known;
 };
 
-/* server/process/supervise.c */
+/* server/process/ending.c */
 /* The first failure is the cause; later ones follow from it and are not kept. */
 void supervise_set_failure(struct supervise *s, const struct rl_err *why);
-/* Reads all that there is of the stream now, however it ends. */
-void supervise_drain(struct supervise *s);
+/* No longer watched, and closed. */
+void supervise_close(struct supervise *s, struct loop_source **source, int *fd);
 /* Closes our end of the stream and waits for the exit. */
 void supervise_begin_ending(struct supervise *s);
+void supervise_on_ending(void *arg); /* the timer of that */
+/* The process has exited, and all that it left was read: its end is told once its group is empty. May free s. */
+void supervise_gone(struct supervise *s);
 
 /* server/process/lines.c */
+extern const char *const supervise_phases[PHASE_COUNT]; /* by enum phase: their names */
 /* One line of the stream; for wire_reader_new. */
 int supervise_on_line(void *arg, const struct wire_line *line, struct rl_err *err);
 /* Makes phase the current one: its time runs from its first progress line. */
 void supervise_enter_phase(struct supervise *s, enum phase phase);
-/* The timer of the current phase and of the whole. */
-void supervise_on_deadline(void *arg);
+int64_t supervise_phase_limit(const struct supervise *s, enum phase phase); /* ms */
+/* Sets the timer to when the current phase, or the whole, is to be over. */
+void supervise_arm_deadline(struct supervise *s);
 
 #endif

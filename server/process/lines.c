@@ -6,19 +6,20 @@
 #include <sys/socket.h>
 
 #include "server/process/internal.h"
+#include "server/text/escape.h"
 
-static const char *const phase_names[] = {"start", "ceilings", "kernels", "counters", "checks"};
+const char *const supervise_phases[PHASE_COUNT] = {"start", "ceilings", "kernels", "counters", "checks"};
 
 /* ---- deadlines ---- */
 
-static int64_t phase_limit(const struct supervise *s, enum phase phase)
+int64_t supervise_phase_limit(const struct supervise *s, enum phase phase)
 {
     const int64_t limits[] = {s->limits.start, s->limits.ceilings, s->limits.kernels, s->limits.counters,
                               s->limits.checks};
     return limits[phase];
 }
 
-static void arm_deadline(struct supervise *s)
+void supervise_arm_deadline(struct supervise *s)
 {
     int64_t at = s->phase_deadline_ns[s->phase];
     int64_t total = s->started_ns + s->limits.total * 1000000;
@@ -31,47 +32,17 @@ void supervise_enter_phase(struct supervise *s, enum phase phase)
 {
     s->phase = phase;
     if (s->phase_deadline_ns[phase] == 0)
-        s->phase_deadline_ns[phase] = loop_now_ns(s->loop) + phase_limit(s, phase) * 1000000;
-    arm_deadline(s);
+        s->phase_deadline_ns[phase] = loop_now_ns(s->loop) + supervise_phase_limit(s, phase) * 1000000;
+    supervise_arm_deadline(s);
 }
 
-void supervise_on_deadline(void *arg)
-{
-    struct supervise *s = arg;
-    struct rl_err err = {0};
-    /* What it has said in time may still be on its way to us. */
-    supervise_drain(s);
-    if (s->ending != NOT_ENDING)
-        return;
-    if (s->final) {
-        /* It said all it had to say and does not leave: its answer stands, it is ended. */
-        supervise_begin_ending(s);
-        return;
-    }
-    int64_t now = loop_now_ns(s->loop);
-    bool whole = now >= s->started_ns + s->limits.total * 1000000;
-    if (!whole && now < s->phase_deadline_ns[s->phase]) {
-        arm_deadline(s); /* it was further than we knew */
-        return;
-    }
-    const char *step = s->what[0] != '\0' ? s->what : "nothing yet";
-    if (whole)
-        rl_fail(&err, RL_E_MEASURE_TIMEOUT, NULL,
-                "The measuring process took more than %" PRId64 " ms (in phase %s, last step: %s).", s->limits.total,
-                phase_names[s->phase], step);
-    else
-        rl_fail(&err, RL_E_MEASURE_TIMEOUT, NULL, "Phase %s took more than %" PRId64 " ms (last step: %s).",
-                phase_names[s->phase], phase_limit(s, s->phase), step);
-    supervise_set_failure(s, &err);
-    supervise_begin_ending(s);
-}
 /* ---- lines ---- */
 
 static void copy_clean(char *to, size_t size, const char *from)
 {
     struct rl_buf clean;
     rl_buf_init(&clean, size - 1);
-    transcript_escape(&clean, from, strlen(from), false);
+    text_escape(&clean, from, strlen(from), false);
     snprintf(to, size, "%s", clean.data != NULL ? clean.data : "");
     rl_buf_free(&clean);
 }
@@ -119,7 +90,7 @@ static int on_progress(struct supervise *s, const json_t *body, struct rl_err *e
 {
     const char *name = text_of(body, "phase");
     int phase = 0;
-    while (phase < PHASE_COUNT && strcmp(name, phase_names[phase]) != 0)
+    while (phase < PHASE_COUNT && strcmp(name, supervise_phases[phase]) != 0)
         phase++;
     if (phase == PHASE_COUNT)
         return rl_fail(err, RL_E_MEASURE_PROTOCOL, "phase", "A progress line names a phase that is not known.");

@@ -18,13 +18,11 @@
 #include <unistd.h>
 
 #include "gpu/base/time.h"
-#include "server/limits.h"
+#include "server/limits/limits.h"
 
 #define READ_BYTES 65536u
 /* Reads left in a stream: more than a socket buffer holds (net.core.wmem_max is 208 KiB by default). */
 #define DRAIN_READS 256
-/* How often a process group is looked at after its leader's exit. No descriptor tells when a group is empty. */
-#define GROUP_POLL_MS 20
 
 static void end_now(struct supervise *s);
 
@@ -51,163 +49,13 @@ void supervise_limits_default(bool probe, int64_t total_ms, struct supervise_lim
     };
 }
 
-/* ---- how it ends ---- */
-
-static void close_source(struct supervise *s, struct loop_source **source, int *fd)
-{
-    loop_remove(s->loop, *source);
-    *source = NULL;
-    if (*fd >= 0)
-        close(*fd);
-    *fd = -1;
-}
-
-void supervise_set_failure(struct supervise *s, const struct rl_err *why)
-{
-    if (s->failed)
-        return;
-    s->failed = true;
-    s->error = *why;
-}
-
-static void describe_exit(struct supervise *s)
-{
-    char text[160];
-    int status = s->wait_status, not_run = spawn_exec_error(&s->process);
-    if (not_run != 0 && s->failed && s->error.code == RL_E_MEASURE_CRASHED)
-        rl_fail(&s->error, RL_E_MEASURE_START, "--measure-exec", "The measuring program could not be started: %s.",
-                strerror(not_run));
-    if (!s->wait_status_known)
-        snprintf(text, sizeof text, "process %ld ended", (long)s->process.pid);
-    else if (WIFSIGNALED(status))
-        snprintf(text, sizeof text, "process %ld was ended by signal %d (%s)", (long)s->process.pid, WTERMSIG(status),
-                 strsignal(WTERMSIG(status)));
-    else
-        snprintf(text, sizeof text, "process %ld exited with status %d", (long)s->process.pid, WEXITSTATUS(status));
-    transcript_line(&s->transcript, "daemon", text);
-    if (s->failed && s->error.code == RL_E_MEASURE_CRASHED) {
-        struct rl_err seen = s->error;
-        size_t len = strlen(seen.message); /* the reader of the stream ends its words without a stop */
-        rl_fail(&s->error, RL_E_MEASURE_CRASHED, seen.field[0] != '\0' ? seen.field : NULL, "%s%s The %s.",
-                seen.message, len > 0 && seen.message[len - 1] == '.' ? "" : ".", text);
-    }
-}
-
-static void tell(struct supervise *s, bool stuck)
-{
-    if (s->told)
-        return;
-    s->told = true;
-    struct supervise_end end = {.complete = s->result && !s->failed && !stuck, .stuck = stuck, .error = s->error};
-    if (!end.complete && end.error.code == RL_E_NONE)
-        rl_fail(&end.error, stuck ? RL_E_MEASURE_STUCK : RL_E_MEASURE_CRASHED, NULL,
-                "The measuring process ended without a result.");
-    if (stuck)
-        rl_fail(&end.error, RL_E_MEASURE_STUCK, NULL,
-                "The measuring process is still there %" PRId64 " ms after the end of its stream%s%s", s->limits.stuck,
-                s->failed ? "; it was ended because: " : ".", s->failed ? s->error.message : "");
-    if (!end.complete) {
-        char text[sizeof end.error.message + 64];
-        snprintf(text, sizeof text, "%s: %s", rl_code_id(end.error.code), end.error.message);
-        transcript_line(&s->transcript, "daemon", text);
-    }
-    s->events.ended(s->events.arg, &end); /* may free s */
-}
-
-/* After the leader's exit: whether any process of its group is left. Those that became our children (we are process 1
- * of a container) are reaped here. */
-static bool group_left(const struct supervise *s)
-{
-    while (waitpid(-s->process.pid, NULL, WNOHANG) > 0)
-        continue;
-    return kill(-s->process.pid, 0) == 0 || errno == EPERM;
-}
-
-static int64_t stuck_in_ms(const struct supervise *s)
-{
-    int64_t gone_ms = (loop_now_ns(s->loop) - s->ending_ns) / 1000000;
-    return s->limits.stuck > gone_ms ? s->limits.stuck - gone_ms : 0;
-}
-
-static void gone(struct supervise *s)
-{
-    if (!s->by_socket && s->exited && group_left(s)) {
-        if (stuck_in_ms(s) > 0)
-            loop_timer_set(s->loop, s->ending_timer, GROUP_POLL_MS);
-        else
-            tell(s, true);
-        return;
-    }
-    loop_timer_set(s->loop, s->ending_timer, -1);
-    if (s->output_source != NULL)
-        close_source(s, &s->output_source, &s->process.output);
-    if (s->pid_known)
-        describe_exit(s);
-    tell(s, false);
-}
-
-void supervise_begin_ending(struct supervise *s)
-{
-    if (s->channel_source != NULL)
-        close_source(s, &s->channel_source, &s->process.channel);
-    loop_timer_set(s->loop, s->deadline_timer, -1);
-    if (s->ending != NOT_ENDING)
-        return;
-    s->ending = ENDING_EOF;
-    s->ending_ns = loop_now_ns(s->loop);
-    /* Without a pid there is no process that was asked for anything (a request goes out only after hello), so nothing
-     * that holds the GPU: the ending timer tells so from the loop, never from inside supervise_stop. */
-    loop_timer_set(s->loop, s->ending_timer, s->pid_known ? s->limits.exit_after_eof : 0);
-}
-
-static void signal_group(struct supervise *s, int signal)
-{
-    char text[64];
-    snprintf(text, sizeof text, "still there, sending %s", signal == SIGTERM ? "TERM" : "KILL");
-    transcript_line(&s->transcript, "daemon", text);
-    kill(-s->process.pid, signal);
-}
-
-static void on_ending_timer(void *arg)
-{
-    struct supervise *s = arg;
-    if (!s->pid_known || s->exited) {
-        gone(s);
-        return;
-    }
-    if (s->by_socket || s->ending == ENDING_KILL) {
-        int64_t left = stuck_in_ms(s);
-        if (left > 0)
-            loop_timer_set(s->loop, s->ending_timer, left);
-        else
-            tell(s, true);
-        return;
-    }
-    bool first = s->ending == ENDING_EOF;
-    s->ending = first ? ENDING_TERM : ENDING_KILL;
-    signal_group(s, first ? SIGTERM : SIGKILL);
-    loop_timer_set(s->loop, s->ending_timer, first ? s->limits.exit_after_term : stuck_in_ms(s));
-}
+/* ---- descriptors ---- */
 
 static void fail_with(struct supervise *s, const struct rl_err *why)
 {
     supervise_set_failure(s, why);
     supervise_begin_ending(s);
 }
-
-void supervise_stop(struct supervise *s, const struct rl_err *why)
-{
-    if (s->ending == NOT_ENDING)
-        supervise_drain(s); /* a result that has come counts */
-    if (s->ending == NOT_ENDING && s->result)
-        supervise_begin_ending(s);
-    else if (s->ending == NOT_ENDING)
-        fail_with(s, why);
-    else if (!s->result)
-        supervise_set_failure(s, why);
-}
-
-/* ---- descriptors ---- */
 
 static void on_exit_ready(void *arg, uint32_t events);
 
@@ -297,7 +145,7 @@ static bool read_output(struct supervise *s)
     if (got > 0)
         transcript_output(&s->transcript, data, (size_t)got);
     else if (got == 0 || (errno != EAGAIN && errno != EINTR))
-        close_source(s, &s->output_source, &s->process.output);
+        supervise_close(s, &s->output_source, &s->process.output);
     return got > 0;
 }
 
@@ -307,7 +155,8 @@ static void on_output(void *arg, uint32_t events)
     read_output(arg);
 }
 
-void supervise_drain(struct supervise *s)
+/* Reads all that there is of the stream now, however it ends. */
+static void drain(struct supervise *s)
 {
     for (int i = 0; i < DRAIN_READS && s->channel_source != NULL && read_stream(s); i++)
         continue;
@@ -316,12 +165,12 @@ void supervise_drain(struct supervise *s)
 /* The process has exited: what it left in the stream and in the pipe still counts. */
 static void end_now(struct supervise *s)
 {
-    supervise_drain(s);
+    drain(s);
     if (s->channel_source != NULL)
         stream_ended(s);
     for (int i = 0; i < DRAIN_READS && s->output_source != NULL && read_output(s); i++)
         continue;
-    gone(s);
+    supervise_gone(s);
 }
 
 static void on_exit_ready(void *arg, uint32_t events)
@@ -334,17 +183,63 @@ static void on_exit_ready(void *arg, uint32_t events)
         kill(-s->process.pid, SIGKILL);
         s->wait_status_known = waitpid(s->process.pid, &s->wait_status, WNOHANG) == s->process.pid;
     }
-    close_source(s, &s->exit_source, &s->process.pidfd);
+    supervise_close(s, &s->exit_source, &s->process.pidfd);
     s->exited = true;
     end_now(s);
+}
+
+/* ---- told to end, or out of time ---- */
+
+void supervise_stop(struct supervise *s, const struct rl_err *why)
+{
+    if (s->ending == NOT_ENDING)
+        drain(s); /* a result that has come counts */
+    if (s->ending == NOT_ENDING && s->result)
+        supervise_begin_ending(s);
+    else if (s->ending == NOT_ENDING)
+        fail_with(s, why);
+    else if (!s->result)
+        supervise_set_failure(s, why);
+}
+
+/* The time of the current phase, or of the whole, is over. */
+static void on_deadline(void *arg)
+{
+    struct supervise *s = arg;
+    struct rl_err err = {0};
+    /* What it has said in time may still be on its way to us. */
+    drain(s);
+    if (s->ending != NOT_ENDING)
+        return;
+    if (s->final) {
+        /* It said all it had to say and does not leave: its answer stands, it is ended. */
+        supervise_begin_ending(s);
+        return;
+    }
+    int64_t now = loop_now_ns(s->loop);
+    bool whole = now >= s->started_ns + s->limits.total * 1000000;
+    if (!whole && now < s->phase_deadline_ns[s->phase]) {
+        supervise_arm_deadline(s); /* it was further than we knew */
+        return;
+    }
+    const char *step = s->what[0] != '\0' ? s->what : "nothing yet";
+    if (whole)
+        rl_fail(&err, RL_E_MEASURE_TIMEOUT, NULL,
+                "The measuring process took more than %" PRId64 " ms (in phase %s, last step: %s).", s->limits.total,
+                supervise_phases[s->phase], step);
+    else
+        rl_fail(&err, RL_E_MEASURE_TIMEOUT, NULL, "Phase %s took more than %" PRId64 " ms (last step: %s).",
+                supervise_phases[s->phase], supervise_phase_limit(s, s->phase), step);
+    supervise_set_failure(s, &err);
+    supervise_begin_ending(s);
 }
 
 /* ---- start and free ---- */
 
 static int watch(struct supervise *s, struct rl_err *err)
 {
-    if (loop_add_timer(s->loop, -1, supervise_on_deadline, s, &s->deadline_timer, err) != 0 ||
-        loop_add_timer(s->loop, -1, on_ending_timer, s, &s->ending_timer, err) != 0 ||
+    if (loop_add_timer(s->loop, -1, on_deadline, s, &s->deadline_timer, err) != 0 ||
+        loop_add_timer(s->loop, -1, supervise_on_ending, s, &s->ending_timer, err) != 0 ||
         loop_add_fd(s->loop, s->process.channel, EPOLLIN, on_channel, s, &s->channel_source, err) != 0)
         return -1;
     if (s->by_socket)
@@ -413,9 +308,9 @@ void supervise_free(struct supervise *s)
 {
     if (s == NULL)
         return;
-    close_source(s, &s->channel_source, &s->process.channel);
-    close_source(s, &s->output_source, &s->process.output);
-    close_source(s, &s->exit_source, &s->process.pidfd);
+    supervise_close(s, &s->channel_source, &s->process.channel);
+    supervise_close(s, &s->output_source, &s->process.output);
+    supervise_close(s, &s->exit_source, &s->process.pidfd);
     if (s->process.failed >= 0)
         close(s->process.failed);
     loop_remove(s->loop, s->deadline_timer);

@@ -7,7 +7,8 @@
 
 #include "gpu/base/num.h"
 #include "gpu/base/time.h"
-#include "server/limits.h"
+#include "server/limits/limits.h"
+#include "server/text/escape.h"
 
 /* One line's share: no single line takes the place of all others. An escaped byte takes four. */
 #define LINE_TEXT_BYTES 4000u
@@ -28,39 +29,6 @@ void transcript_fini(struct transcript *t)
     t->ring = NULL;
 }
 
-/* Length of the valid UTF-8 character at the start of text, or 0. */
-static size_t character(const unsigned char *text, size_t len)
-{
-    size_t want = text[0] < 0x80 ? 1 : text[0] >= 0xf0 ? 4 : text[0] >= 0xe0 ? 3 : 2;
-    if (want > len || !rl_utf8_valid((const char *)text, want))
-        return 0;
-    return want;
-}
-
-static bool shown(const unsigned char *at, size_t width, bool lines)
-{
-    unsigned control = width > 0 ? rl_utf8_control((const char *)at, width) : 0;
-    return width > 0 && (control == 0 || control == '\t' || (control == '\n' && lines));
-}
-
-int transcript_escape(struct rl_buf *out, const void *text, size_t len, bool lines)
-{
-    const unsigned char *at = text;
-    for (size_t i = 0; i < len;) {
-        size_t width = character(at + i, len - i);
-        if (shown(at + i, width, lines)) {
-            if (rl_buf_add(out, at + i, width) != 0)
-                return -1;
-            i += width;
-        } else {
-            if (rl_buf_printf(out, "\\x%02x", at[i]) != 0)
-                return -1;
-            i++;
-        }
-    }
-    return 0;
-}
-
 void transcript_line(struct transcript *t, const char *kind, const char *text)
 {
     struct rl_buf line;
@@ -68,7 +36,7 @@ void transcript_line(struct transcript *t, const char *kind, const char *text)
     double seconds = (double)(rl_monotonic_ns() - t->start_ns) / 1e9;
     rl_buf_printf(&line, "[%9.3f s] %s%s", seconds, kind, kind[0] != '\0' ? ": " : "");
     size_t len = strlen(text);
-    transcript_escape(&line, text, len < LINE_TEXT_BYTES ? len : LINE_TEXT_BYTES, false);
+    text_escape(&line, text, len < LINE_TEXT_BYTES ? len : LINE_TEXT_BYTES, false);
     if (len > LINE_TEXT_BYTES)
         rl_buf_printf(&line, " (%zu more bytes)", len - LINE_TEXT_BYTES);
     rl_buf_puts(&line, "\n");
@@ -95,8 +63,8 @@ static int write_output(const struct transcript *t, struct rl_buf *out)
         failed |= rl_buf_printf(out, ", the last %zu of %" PRIu64 " bytes", t->ring_size, t->ring_total);
     failed |= rl_buf_puts(out, " ---\n");
     if (wrapped)
-        failed |= transcript_escape(out, t->ring + t->ring_at, t->ring_size - t->ring_at, true);
-    failed |= transcript_escape(out, t->ring, t->ring_at, true);
+        failed |= text_escape(out, t->ring + t->ring_at, t->ring_size - t->ring_at, true);
+    failed |= text_escape(out, t->ring, t->ring_at, true);
     if (out->len > 0 && out->data[out->len - 1] != '\n')
         failed |= rl_buf_puts(out, "\n");
     return failed != 0 ? -1 : 0;

@@ -28,8 +28,5 @@ void transcript_line(struct transcript *t, const char *kind, const char *text);
 void transcript_output(struct transcript *t, const void *data, size_t len);
 /* The whole text: lines, what was dropped, then the output if there was any. 0, or -1 when out is full. */
 int transcript_write(const struct transcript *t, struct rl_buf *out);
-/* Appends text to out as it may be shown: printable UTF-8, tab and (when lines) newline as they are, every other byte
- * as \xNN. 0, or -1 when out is full. */
-int transcript_escape(struct rl_buf *out, const void *text, size_t len, bool lines);
 
 #endif

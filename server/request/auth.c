@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "gpu/base/hash.h"
-#include "server/limits.h"
+#include "server/limits/limits.h"
 
 #define TOKENS_MAX     1000u
 #define TOKEN_LINE_MAX 256

@@ -9,7 +9,7 @@
 
 #include "gpu/base/buf.h"
 #include "gpu/base/err.h"
-#include "server/limits.h"
+#include "server/limits/limits.h"
 #include "server/request/auth.h"
 
 #define HTTP_ANSWER_MAX (64u * 1024u * 1024u)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "gpu/base/num.h"
-#include "server/limits.h"
+#include "server/limits/limits.h"
 
 /* Deepest nesting of brackets outside strings; counts without judging whether they match. */
 static size_t nesting(const char *data, size_t len)

@@ -10,7 +10,7 @@
 #include <strings.h>
 
 #include "gpu/base/num.h"
-#include "server/limits.h"
+#include "server/limits/limits.h"
 
 enum state {
     PREAMBLE,

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "server/limits.h"
+#include "server/limits/limits.h"
 
 #define METHOD_MAX       32 /* RFC 9112, 3: a longer method than any that is known is answered 501 */
 #define EMPTY_LINES_MAX  8  /* before a request line; RFC 9112, 2.2, asks for one */

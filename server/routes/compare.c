@@ -5,7 +5,7 @@
 #include "gpu/base/num.h"
 #include "gpu/base/said.h"
 #include "server/answers/compare.h"
-#include "server/limits.h"
+#include "server/limits/limits.h"
 #include "server/routes/routes.h"
 
 #define SIDE_BYTES (COMPARE_RUNS_MAX * 24u)

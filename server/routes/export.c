@@ -4,7 +4,7 @@
 
 #include "db/runs/export.h"
 #include "gpu/base/time.h"
-#include "server/limits.h"
+#include "server/limits/limits.h"
 #include "server/loop/work_queue.h"
 #include "server/routes/routes.h"
 

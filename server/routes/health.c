@@ -5,7 +5,7 @@
 #include "gpu/base/hash.h"
 #include "gpu/base/time.h"
 #include "server/http/mhd.h"
-#include "server/limits.h"
+#include "server/limits/limits.h"
 #include "server/routes/routes.h"
 #include "server/routes/static_files.h"
 

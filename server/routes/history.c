@@ -1,7 +1,7 @@
 /* /api/v1/history: which devices, drivers and CUDA versions were verified on which days. */
 #include "db/history/matrix.h"
 #include "gpu/base/time.h"
-#include "server/limits.h"
+#include "server/limits/limits.h"
 #include "server/routes/routes.h"
 
 int history_route_get(struct routes *routes, const struct http_request *request, struct http_answer *answer,

@@ -6,7 +6,7 @@
 #include "db/runs/withdrawal.h"
 #include "gpu/base/time.h"
 #include "server/imports/imports.h"
-#include "server/limits.h"
+#include "server/limits/limits.h"
 #include "server/request/multipart.h"
 #include "server/routes/routes.h"
 

@@ -6,10 +6,10 @@
 #include "gpu/base/hash.h"
 #include "gpu/base/num.h"
 #include "gpu/base/said.h"
-#include "server/limits.h"
-#include "server/process/transcript.h"
+#include "server/limits/limits.h"
 #include "server/request/json_body.h"
 #include "server/routes/routes.h"
+#include "server/text/escape.h"
 
 #define OPEN_RETRY_S  1 /* how soon to ask again for an open job: a course verification takes seconds */
 #define CURSOR_PREFIX "j1-"
@@ -178,7 +178,7 @@ int jobs_route_transcript(struct routes *routes, const struct http_request *requ
     int rc = jobs_transcript(routes->jobs, id, &text, err);
     /* Stored bytes are raw: terminals obey control bytes, and the answer says that it is UTF-8. */
     if (!rc && text.len)
-        transcript_escape(&answer->body, text.data, text.len, true);
+        text_escape(&answer->body, text.data, text.len, true);
     rl_buf_free(&text);
     answer->type = "text/plain; charset=utf-8";
     return rc;

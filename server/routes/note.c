@@ -5,7 +5,7 @@
 
 #include "db/notes/run_note.h"
 #include "gpu/base/time.h"
-#include "server/limits.h"
+#include "server/limits/limits.h"
 #include "server/request/json_body.h"
 #include "server/routes/routes.h"
 

@@ -4,7 +4,7 @@
 #include "gpu/base/num.h"
 #include "gpu/base/said.h"
 #include "gpu/base/time.h"
-#include "server/limits.h"
+#include "server/limits/limits.h"
 #include "server/routes/routes.h"
 
 int route_one_of(const struct http_request *request, const char *name, const char *list, const char **ret,

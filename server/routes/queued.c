@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "gpu/base/num.h"
-#include "server/limits.h"
+#include "server/limits/limits.h"
 #include "server/loop/work_queue.h"
 
 struct waiting {

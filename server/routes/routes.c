@@ -6,7 +6,7 @@
 
 #include "gpu/base/num.h"
 #include "gpu/record/json_text.h"
-#include "server/limits.h"
+#include "server/limits/limits.h"
 #include "server/routes/queued.h"
 #include "server/routes/static_files.h"
 

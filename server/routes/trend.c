@@ -4,7 +4,7 @@
 #include "db/history/trend.h"
 #include "gpu/base/num.h"
 #include "gpu/base/time.h"
-#include "server/limits.h"
+#include "server/limits/limits.h"
 #include "server/routes/routes.h"
 
 static int method_version(const struct http_request *request, int64_t *ret, struct rl_err *err)

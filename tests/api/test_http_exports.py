@@ -13,7 +13,7 @@ import varied
 
 RUNS = 24
 READINGS = 256  # of telemetry: a document of about 210 kB
-EXPORTS = 4  # LIMIT_EXPORTS_EACH of server/limits.h: of one caller
+EXPORTS = 4  # LIMIT_EXPORTS_EACH of server/limits/limits.h: of one caller
 PATH = "/api/v1/runs.json"
 
 

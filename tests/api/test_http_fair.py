@@ -11,7 +11,7 @@ import unittest
 import harness
 import varied
 
-CONNECTIONS = 128  # LIMIT_CONNECTIONS_PER_CALLER of server/limits.h
+CONNECTIONS = 128  # LIMIT_CONNECTIONS_PER_CALLER of server/limits/limits.h
 UPLOADS = 4  # LIMIT_UPLOADS_EACH
 EXPORTS = 4  # LIMIT_EXPORTS_EACH
 T4 = (harness.HERE.parents[1] / "deploy/records/t4.json").read_bytes()

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "server/limits.h"
+#include "server/limits/limits.h"
 #include "server/request/screen.h"
 
 struct verdict {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "gpu/base/num.h"
-#include "server/limits.h"
+#include "server/limits/limits.h"
 #include "server/request/http.h"
 
 static size_t count_slashes(const char *text, size_t len)

@@ -8,7 +8,7 @@
 
 #include "gpu/base/buf.h"
 #include "gpu/base/num.h"
-#include "server/limits.h"
+#include "server/limits/limits.h"
 #include "server/request/multipart.h"
 
 struct told {

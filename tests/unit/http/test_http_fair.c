@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "server/http/room.h"
-#include "server/limits.h"
+#include "server/limits/limits.h"
 #include "server/request/places.h"
 
 #define MS INT64_C(1000000)

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "server/limits.h"
+#include "server/limits/limits.h"
 #include "server/request/http.h"
 #include "server/request/json_body.h"
 

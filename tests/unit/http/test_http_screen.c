@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "server/limits.h"
+#include "server/limits/limits.h"
 #include "server/request/screen.h"
 
 #define LINE    "GET / HTTP/1.1\r\n"

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "gpu/base/buf.h"
-#include "server/limits.h"
+#include "server/limits/limits.h"
 #include "server/request/multipart.h"
 
 /* Everything that was told, as text: "<name|filename>bytes." */

@@ -23,7 +23,7 @@
 #include "gpu/base/time.h"
 #include "gpu/record/json.h"
 #include "server/jobs/jobs.h"
-#include "server/limits.h"
+#include "server/limits/limits.h"
 
 #define GIVE_UP_MS               120000 /* only a failure waits so long */
 #define SCALED_TO(ms_of_a_phase) ((ms_of_a_phase) * (LIMIT_JOB_MS / LIMIT_CEILINGS_MS))

@@ -14,6 +14,7 @@
 #include "gpu/record/json.h"
 #include "gpu/record/quantile.h"
 #include "server/jobs/accept.h"
+#include "server/runs/stored.h"
 #include "tests/unit/record/sample_run.h"
 
 #define SAMPLES 20

@@ -18,6 +18,7 @@
 
 #include "gpu/base/hash.h"
 #include "server/jobs/spool.h"
+#include "server/runs/stored.h"
 #include "tests/unit/record/sample_run.h"
 
 #define NAME "job-7-1.run"

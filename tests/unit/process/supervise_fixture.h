@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "server/limits.h"
+#include "server/limits/limits.h"
 #include "server/process/supervise.h"
 
 #define GIVE_UP_MS 120000 /* a test that takes this long has failed */

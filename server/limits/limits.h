@@ -1,7 +1,7 @@
 /* Every quantity that a client, a measuring process or a file can make grow, with its limit. Going over one is a clear
  * 4xx (or a failed job), never a cut or clamped value. */
-#ifndef SERVER_LIMITS_H
-#define SERVER_LIMITS_H
+#ifndef SERVER_LIMITS_LIMITS_H
+#define SERVER_LIMITS_LIMITS_H
 
 #define LIMIT_BODY_BYTES              (64u * 1024u) /* a JSON request body: 413 */
 #define LIMIT_HEADER_BYTES            (32u * 1024u) /* 431 */

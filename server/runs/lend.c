@@ -1,5 +1,5 @@
-/* See server/jobs/lend.h. */
-#include "server/jobs/lend.h"
+/* See server/runs/lend.h. */
+#include "server/runs/lend.h"
 
 #include <math.h>
 

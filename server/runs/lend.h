@@ -1,6 +1,6 @@
 /* Lends a run, before it is stored, the roofs that it has not. On the loop: it asks the store. */
-#ifndef SERVER_JOBS_LEND_H
-#define SERVER_JOBS_LEND_H
+#ifndef SERVER_RUNS_LEND_H
+#define SERVER_RUNS_LEND_H
 
 #include "db/core/store.h"
 #include "gpu/base/err.h"
