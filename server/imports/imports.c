@@ -1,87 +1,18 @@
 /* See server/imports/imports.h. */
 #include "server/imports/imports.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "db/runs/imports.h"
-#include "gpu/base/buf.h"
-#include "gpu/base/hash.h"
-#include "gpu/base/io.h"
-#include "gpu/base/num.h"
-#include "gpu/base/said.h"
 #include "gpu/base/time.h"
 #include "gpu/record/json_text.h"
 #include "gpu/wire/import.h"
-#include "server/imports/hash.h"
-#include "server/imports/judge.h"
-#include "server/limits/limits.h"
-#include "server/process/importer.h"
-
-#define FILES_MAX  IMPORT_JUDGE_FILES /* of one import: gpu/import/IMPORT.md */
-#define HELD_BYTES (64u * 1024u)      /* of a file, before they are written: a client may send it byte by byte */
-
-static const char *const kinds[] = {"ncu", "timings", "recording", "record", "power"};
-/* The label is the run's, not its record's: the importing process does not see it, nor is it part of what makes two
- * imports one. */
-static const char *const field_names[] = {"device", "driver",  "cuda",  "date",  "sizes",     "cache",
-                                          "times",  "partial", "since", "until", "power_gpu", "label"};
-#define LABEL_AT    11u
-#define KIND_COUNT  (sizeof kinds / sizeof kinds[0])
-#define FIELD_COUNT (sizeof field_names / sizeof field_names[0])
-#define NAMES                                                                                                          \
-    "ncu, timings, recording, record, power, device, driver, cuda, date, sizes, cache, times, partial, since, until, " \
-    "power_gpu and label"
-
-struct upload { /* a file */
-    int fd;     /* memory of the kernel's, without a name */
-    int64_t bytes;
-    char sha256[65], content[65]; /* of its bytes; of its text, whatever its line ends (server/imports/hash.h) */
-    char name[LIMIT_FILENAME_BYTES + 1];
-};
-
-struct import {
-    struct imports *all;
-    struct import *next;
-    char share[80];                 /* whose places it takes */
-    char owner[80];                 /* whose run it will be */
-    struct upload file[KIND_COUNT]; /* by kind; fd -1: not sent */
-    char field[FIELD_COUNT][LIMIT_IMPORT_FIELD_BYTES + 1];
-    bool field_seen[FIELD_COUNT];
-    size_t part, len;            /* of the part that is coming: kind, or KIND_COUNT and on a field; its bytes so far */
-    struct rl_buf held;          /* of the file that is coming: not written yet */
-    struct rl_sha256 *hash;      /* of the file that is coming */
-    struct import_hash *content; /* likewise, of its text */
-    char identity[65];           /* of all texts and fields */
-    char identity_of_bytes[65];  /* of all bytes and fields: under which earlier builds stored imports */
-    struct import_process *process;
-    struct import_judge *judge;
-    const struct import_judged *judged; /* not NULL: the store is tried again, by store_timer */
-    struct loop_source *store_timer;
-    int64_t answer_by_ns; /* loop_now_ns */
-    void (*done)(void *arg);
-    void *arg;
-    bool placed, abandoned, ended, existing; /* placed: among LIMIT_IMPORTS, from the body's end to its own */
-    int64_t run;
-    struct rl_err error;
-};
-
-struct imports {
-    const char *exec;
-    struct store *store;
-    struct loop *loop;
-    struct import *first;
-    bool stopping;
-    void (*stopped)(void *arg);
-    void *stopped_arg;
-};
+#include "server/imports/internal.h"
 
 /* ---- places ---- */
 
@@ -100,7 +31,7 @@ static void free_import(struct import *import)
     while (*at != import)
         at = &(*at)->next;
     *at = import->next;
-    for (size_t i = 0; i < KIND_COUNT; i++)
+    for (size_t i = 0; i < IMPORT_KINDS; i++)
         if (import->file[i].fd >= 0)
             close(import->file[i].fd);
     rl_buf_free(&import->held);
@@ -151,8 +82,8 @@ int import_begin(struct imports *imports, const struct auth_principal *who, stru
     if (import == NULL)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for an import");
     import->all = imports;
-    rl_buf_init(&import->held, HELD_BYTES);
-    for (size_t i = 0; i < KIND_COUNT; i++)
+    rl_buf_init(&import->held, IMPORT_HELD_BYTES);
+    for (size_t i = 0; i < IMPORT_KINDS; i++)
         import->file[i].fd = -1;
     snprintf(import->share, sizeof import->share, "%s", who->share);
     snprintf(import->owner, sizeof import->owner, "%s", who->id);
@@ -201,131 +132,6 @@ void imports_free(struct imports *imports)
     free(imports);
 }
 
-/* ---- parts ---- */
-
-static const char *part_name(const struct import *import)
-{
-    return import->part < KIND_COUNT ? kinds[import->part] : field_names[import->part - KIND_COUNT];
-}
-
-static int begin_file(struct import *import, struct upload *file, const char *filename, struct rl_err *err)
-{
-    /* what follows the last slash: some browsers send a path, and it names the file in messages alone */
-    for (const char *c = filename; c != NULL && *c != '\0'; c++)
-        if ((*c == '/' || *c == '\\') && c[1] != '\0')
-            filename = c + 1;
-    snprintf(file->name, sizeof file->name, "%s", filename != NULL ? filename : "");
-    file->bytes = 0;
-    file->fd = memfd_create("import", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (file->fd < 0)
-        return rl_fail(err, errno == EMFILE || errno == ENFILE ? RL_E_TOO_FEW_DESCRIPTORS : RL_E_NO_MEMORY,
-                       part_name(import), "no place for the upload: %s", strerror(errno));
-    rl_sha256_free(import->hash);
-    import_hash_free(import->content);
-    import->hash = rl_sha256_new();
-    import->content = import_hash_new();
-    return import->hash != NULL && import->content != NULL
-               ? 0
-               : rl_fail(err, RL_E_NO_MEMORY, part_name(import), "no memory for an upload");
-}
-
-int import_part(struct import *import, const char *name, const char *filename, struct rl_err *err)
-{
-    size_t files = 0;
-    import->part = 0;
-    import->len = 0;
-    while (import->part < KIND_COUNT + FIELD_COUNT && strcmp(part_name(import), name) != 0)
-        import->part++;
-    if (import->part == KIND_COUNT + FIELD_COUNT)
-        return rl_fail(err, RL_E_UNKNOWN_FIELD, name, "an import has no part \"%.64s\"; it may have " NAMES, name);
-    bool is_file = import->part < KIND_COUNT;
-    if (is_file ? import->file[import->part].fd >= 0 : import->field_seen[import->part - KIND_COUNT])
-        return rl_fail(err, RL_E_BAD_FIELD, name, "the part \"%s\" is there twice", name);
-    if (is_file) {
-        for (size_t i = 0; i < KIND_COUNT; i++)
-            files += import->file[i].fd >= 0;
-        if (files == FILES_MAX)
-            return rl_fail(err, RL_E_BAD_FIELD, name, "an import is of three files at most, and \"%s\" is one more",
-                           name);
-        return begin_file(import, &import->file[import->part], filename, err);
-    }
-    if (filename != NULL)
-        return rl_fail(err, RL_E_BAD_FIELD, name, "\"%s\" is a text, and a file was sent as it", name);
-    import->field_seen[import->part - KIND_COUNT] = true;
-    return 0;
-}
-
-/* Bytes of a file, from import->held or past it. */
-static int write_file(struct import *import, const char *data, size_t len, struct rl_err *err)
-{
-    struct upload *file = &import->file[import->part];
-    if (rl_write_all(file->fd, data, len) != 0)
-        return rl_fail(err, RL_E_NO_MEMORY, part_name(import), "no room for the upload: %s%s", strerror(errno),
-                       errno == EFBIG ? " (the limit of a file's size, RLIMIT_FSIZE, of the daemon)" : "");
-    rl_sha256_add(import->hash, data, len);
-    import_hash_add(import->content, data, len);
-    file->bytes += (int64_t)len;
-    return 0;
-}
-
-static int write_held(struct import *import, struct rl_err *err)
-{
-    int rc = write_file(import, import->held.data, import->held.len, err);
-    rl_buf_clear(&import->held);
-    return rc;
-}
-
-static int file_data(struct import *import, const char *data, size_t len, struct rl_err *err)
-{
-    if (import->held.len + len > HELD_BYTES && write_held(import, err) != 0)
-        return -1;
-    if (len > HELD_BYTES)
-        return write_file(import, data, len, err);
-    if (rl_buf_add(&import->held, data, len) != 0)
-        return rl_fail(err, RL_E_NO_MEMORY, part_name(import), "no memory for an upload");
-    return 0;
-}
-
-int import_data(struct import *import, const char *data, size_t len, struct rl_err *err)
-{
-    bool is_file = import->part < KIND_COUNT;
-    size_t max = is_file ? LIMIT_UPLOAD_FILE_BYTES : LIMIT_IMPORT_FIELD_BYTES;
-    if (len > max - import->len)
-        return rl_fail(err, RL_E_TOO_LARGE, part_name(import), "\"%s\" has more than %zu bytes", part_name(import),
-                       max);
-    if (is_file && file_data(import, data, len, err) != 0)
-        return -1;
-    if (!is_file)
-        memcpy(import->field[import->part - KIND_COUNT] + import->len, data, len);
-    import->len += len;
-    return 0;
-}
-
-int import_part_end(struct import *import, struct rl_err *err)
-{
-    if (import->part < KIND_COUNT) {
-        struct upload *file = &import->file[import->part];
-        if (write_held(import, err) != 0)
-            return -1;
-        rl_sha256_end(import->hash, file->sha256);
-        import_hash_end(import->content, file->content);
-        /* what was hashed is what is read, whoever gets hold of the descriptor */
-        if (fcntl(file->fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) != 0)
-            return rl_fail(err, RL_E_INTERNAL, part_name(import), "the upload cannot be sealed: %s", strerror(errno));
-        return 0;
-    }
-    char *text = import->field[import->part - KIND_COUNT];
-    text[import->len] = '\0';
-    bool clean = strlen(text) == import->len && rl_utf8_valid(text, import->len);
-    for (size_t i = 0; clean && i < import->len; i++)
-        clean = rl_utf8_control(text + i, import->len - i) == 0;
-    if (clean && import->part - KIND_COUNT == LABEL_AT && import->len > 0)
-        return rl_label_check(text, import->len, "label", err);
-    return clean ? 0
-                 : rl_fail(err, RL_E_BAD_FIELD, part_name(import),
-                           "\"%s\" is no text in UTF-8 without control characters", part_name(import));
-}
-
 /* ---- the request ---- */
 
 /* Each name and value with its length before it, so that no two imports are written alike. */
@@ -334,18 +140,18 @@ static void identify(struct import *import, bool of_bytes, char ret[65])
     struct rl_sha256 *hash = import->hash;
     char head[96];
     int len;
-    for (size_t i = 0; i < KIND_COUNT; i++) {
-        const struct upload *file = &import->file[i];
+    for (size_t i = 0; i < IMPORT_KINDS; i++) {
+        const struct import_upload *file = &import->file[i];
         if (file->fd < 0)
             continue;
-        len = snprintf(head, sizeof head, "file %s %s\n", kinds[i], of_bytes ? file->sha256 : file->content);
+        len = snprintf(head, sizeof head, "file %s %s\n", import_kinds[i], of_bytes ? file->sha256 : file->content);
         rl_sha256_add(hash, head, (size_t)len);
     }
-    for (size_t i = 0; i < FIELD_COUNT; i++) {
+    for (size_t i = 0; i < IMPORT_FIELDS; i++) {
         size_t bytes = strlen(import->field[i]);
-        if (bytes == 0 || i == LABEL_AT)
+        if (bytes == 0 || i == IMPORT_LABEL_AT)
             continue;
-        len = snprintf(head, sizeof head, "field %s %zu\n", field_names[i], bytes);
+        len = snprintf(head, sizeof head, "field %s %zu\n", import_fields[i], bytes);
         rl_sha256_add(hash, head, (size_t)len);
         rl_sha256_add(hash, import->field[i], bytes);
     }
@@ -354,7 +160,7 @@ static void identify(struct import *import, bool of_bytes, char ret[65])
 
 static const char *label_of(const struct import *import)
 {
-    return import->field[LABEL_AT][0] != '\0' ? import->field[LABEL_AT] : NULL;
+    return import->field[IMPORT_LABEL_AT][0] != '\0' ? import->field[IMPORT_LABEL_AT] : NULL;
 }
 
 /* The run of this request, under either of its names; *ret 0 when there is none. */
@@ -368,15 +174,15 @@ static int find_run(struct import *import, int64_t *ret, struct rl_err *err)
     return *ret != 0 ? 0 : store_import_find(import->all->store, import->identity_of_bytes, label, ret, err);
 }
 
-static json_t *files_of(const struct import *import, int fds[FILES_MAX], size_t *ret_count)
+static json_t *files_of(const struct import *import, int fds[IMPORT_JUDGE_FILES], size_t *ret_count)
 {
     json_t *files = json_array();
     *ret_count = 0;
-    for (size_t i = 0; i < KIND_COUNT; i++) {
-        const struct upload *file = &import->file[i];
+    for (size_t i = 0; i < IMPORT_KINDS; i++) {
+        const struct import_upload *file = &import->file[i];
         if (file->fd < 0)
             continue;
-        json_array_append_new(files, json_pack("{s:s, s:i, s:s}", "kind", kinds[i], "fd",
+        json_array_append_new(files, json_pack("{s:s, s:i, s:s}", "kind", import_kinds[i], "fd",
                                                IMPORT_FD + 1 + (int)*ret_count, "name", file->name));
         fds[(*ret_count)++] = file->fd;
     }
@@ -384,13 +190,13 @@ static json_t *files_of(const struct import *import, int fds[FILES_MAX], size_t 
 }
 
 /* The request line; its text is the caller's. */
-static char *request_of(const struct import *import, int fds[FILES_MAX], size_t *ret_count)
+static char *request_of(const struct import *import, int fds[IMPORT_JUDGE_FILES], size_t *ret_count)
 {
     json_t *fields = json_object();
     struct rl_buf text;
-    for (size_t i = 0; i < FIELD_COUNT; i++)
-        if (import->field[i][0] != '\0' && i != LABEL_AT)
-            json_object_set_new(fields, field_names[i], json_string(import->field[i]));
+    for (size_t i = 0; i < IMPORT_FIELDS; i++)
+        if (import->field[i][0] != '\0' && i != IMPORT_LABEL_AT)
+            json_object_set_new(fields, import_fields[i], json_string(import->field[i]));
     json_t *request =
         json_pack("{s:s, s:i, s:o, s:o, s:{s:I, s:i, s:i}}", "t", "import", "protocol", IMPORT_PROTOCOL, "files",
                   files_of(import, fds, ret_count), "fields", fields, "limits", "memory_bytes",
@@ -475,14 +281,14 @@ static void on_judged(void *arg, const struct import_judged *judged)
 static void on_ended(void *arg, struct import_process_end *end_of)
 {
     struct import *import = arg;
-    struct import_expected_file files[FILES_MAX];
+    struct import_expected_file files[IMPORT_JUDGE_FILES];
     struct import_expected expected = {.files = files, .now_ms = rl_now_ms()};
     import_process_free(import->process);
     import->process = NULL;
-    for (size_t i = 0; i < KIND_COUNT; i++)
+    for (size_t i = 0; i < IMPORT_KINDS; i++)
         if (import->file[i].fd >= 0)
             files[expected.file_count++] = (struct import_expected_file){
-                kinds[i], import->file[i].bytes, import->file[i].sha256, import->file[i].content};
+                import_kinds[i], import->file[i].bytes, import->file[i].sha256, import->file[i].content};
     if (end_of->lines == NULL) {
         import->error = end_of->error;
         end(import);
@@ -497,7 +303,7 @@ static void on_ended(void *arg, struct import_process_end *end_of)
 
 int import_run(struct import *import, void (*done)(void *arg), void *arg, struct rl_err *err)
 {
-    int fds[FILES_MAX];
+    int fds[IMPORT_JUDGE_FILES];
     struct import_process_start start = {
         .exec = import->all->exec, .files = fds, .wall_ms = LIMIT_IMPORT_WALL_S * INT64_C(1000)};
     if (import->all->stopping)
