@@ -22,6 +22,8 @@
 #include "server/loop/listen.h"
 #include "server/loop/work_queue.h"
 #include "server/options.h"
+#include "server/request/auth.h"
+#include "server/routes/routes.h"
 #include "server/routes/static_files.h"
 
 struct daemon {
@@ -64,6 +66,7 @@ static void on_signal(void *arg, uint32_t events)
         return;
     }
     fprintf(stderr, "rooflined: %s, shutting down\n", strsignal(daemon->last_signal));
+    daemon->routes.answers.shutting_down = true;
     http_server_quiesce(daemon->http);
     jobs_shutdown(daemon->jobs, processes_gone, daemon);
     imports_shutdown(daemon->imports, processes_gone, daemon);
@@ -208,7 +211,11 @@ static int start_http(struct daemon *daemon, struct rl_err *err)
         .idle_timeout_ms = options->idle_timeout_s * 1000,
         .verbose = options->verbose,
     };
-    return http_server_new(&config, daemon->auth, &daemon->routes, daemon->loop, &daemon->http, err);
+    struct http_handler handler = routes_handler(&daemon->routes);
+    if (http_server_new(&config, daemon->auth, &handler, daemon->loop, &daemon->http, err))
+        return -1;
+    daemon->routes.counts = http_server_counts(daemon->http);
+    return 0;
 }
 
 static int start(struct daemon *daemon, struct rl_err *err)
@@ -238,8 +245,7 @@ static int start(struct daemon *daemon, struct rl_err *err)
         return -1;
     daemon->routes = (struct routes){.jobs = daemon->jobs,
                                      .imports = daemon->imports,
-                                     .queue = daemon->queue,
-                                     .store = daemon->store,
+                                     .answers = {.store = daemon->store, .queue = daemon->queue},
                                      .files = daemon->files,
                                      .exports = {.max = LIMIT_EXPORTS,
                                                  .max_each = LIMIT_EXPORTS_EACH,
@@ -266,6 +272,7 @@ static int start(struct daemon *daemon, struct rl_err *err)
 
 static void stop(struct daemon *daemon)
 {
+    daemon->routes.answers.shutting_down = true;
     if (daemon->http) {
         http_server_free(daemon->http);
     } else {

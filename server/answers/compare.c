@@ -1,14 +1,12 @@
 /* See server/answers/compare.h. */
 #include "server/answers/compare.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "db/series/labels.h"
 #include "gpu/record/json_text.h"
 #include "server/answers/observations.h"
-#include "server/loop/work_queue.h"
 
 struct comparison {
     struct work_item item;
@@ -209,10 +207,8 @@ static int answer_text(void *arg, struct http_answer *answer, struct rl_err *err
 {
     const struct work_item *item = arg;
     const struct comparison *c = item->what.arg;
-    if (item->failed) {
-        *err = item->err;
+    if (work_item_result(item, err))
         return -1;
-    }
     rl_buf_puts(&answer->body, c->text);
     rl_buf_puts(&answer->body, "\n");
     answer->status = 200;
@@ -225,7 +221,7 @@ static int fetch(void *arg, struct rl_err *err)
     return c->loaded ? 0 : load(c, err);
 }
 
-int compare_answer(const struct routes *routes, struct compare_question *question, struct http_answer *answer,
+int compare_answer(const struct answers *answers, struct compare_question *question, struct http_answer *answer,
                    struct rl_err *err)
 {
     struct comparison *c = calloc(1, sizeof(*c));
@@ -233,23 +229,12 @@ int compare_answer(const struct routes *routes, struct compare_question *questio
         rl_arena_free(question->arena);
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a comparison");
     }
-    *c = (struct comparison){.item = {.queue = routes->queue, .what = {fetch, make, unload, comparison_free, c}},
-                             .store = routes->store,
-                             .question = question};
-    snprintf(c->item.share, sizeof(c->item.share), "%s", question->share);
-    int rc = load(c, err);
-    bool large = rc == 0 && is_large(c);
-    if (large && routes->shutting_down) {
-        rc = rl_fail(err, RL_E_SHUTTING_DOWN, NULL, "the daemon is shutting down");
-    } else if (large) {
-        answer->later = (struct http_upload){
-            .finish = work_queue_wait, .answer = answer_text, .free = work_queue_leave, .arg = &c->item};
-        return 0;
+    *c = (struct comparison){.store = answers->store, .question = question};
+    work_item_init(&c->item, answers->queue, question->share,
+                   (struct work_steps){fetch, make, unload, comparison_free, c});
+    if (load(c, err)) {
+        comparison_free(c);
+        return -1;
     }
-    if (rc == 0) {
-        work_queue_run_here(&c->item);
-        rc = answer_text(&c->item, answer, err);
-    }
-    comparison_free(c);
-    return rc;
+    return answer_by_item(answers, &c->item, is_large(c), answer_text, answer, err);
 }

@@ -6,9 +6,9 @@
 #define SERVER_ANSWERS_COMPARE_H
 
 #include "gpu/base/said.h"
+#include "server/answers/later.h"
 #include "server/compare/compare.h"
 #include "server/limits/limits.h"
-#include "server/routes/routes.h"
 
 #define COMPARE_QUESTION_BYTES                                                                                         \
     (LIMIT_URL_BYTES + 8u * 1024u) /* a question with its texts, which came in an address                              \
@@ -33,7 +33,7 @@ struct compare_question {
 /* Answers now, or sets answer->later; of a large run not while the daemon shuts down (RL_E_SHUTTING_DOWN). Takes the
  * question over, also on -1: RL_E_RUN_NOT_FOUND with "base" or "head" as its field, RL_E_NOT_FOUND of a kernel,
  * RL_E_BAD_FIELD, RL_E_TOO_LARGE above LIMIT_COMPARE_ROWS of a side or COMPARE_ROWS_MAX. */
-int compare_answer(const struct routes *routes, struct compare_question *question, struct http_answer *answer,
+int compare_answer(const struct answers *answers, struct compare_question *question, struct http_answer *answer,
                    struct rl_err *err);
 
 #endif

@@ -11,7 +11,6 @@
 #include "gpu/record/derive.h"
 #include "gpu/record/text.h"
 #include "server/limits/limits.h"
-#include "server/loop/work_queue.h"
 #include "server/runs/stored.h"
 
 #define VIEW_ROOFS_BYTES ((size_t)64 << 10) /* of what a run lends: 32 ceilings at most */
@@ -118,10 +117,8 @@ static int answer_text(void *arg, struct http_answer *answer, struct rl_err *err
 {
     const struct work_item *item = arg;
     struct view *view = item->what.arg;
-    if (item->failed) {
-        *err = item->err;
+    if (work_item_result(item, err))
         return -1;
-    }
     rl_buf_free(&answer->body);
     answer->body = view->out;
     rl_buf_init(&view->out, HTTP_ANSWER_MAX);
@@ -132,7 +129,7 @@ static int answer_text(void *arg, struct http_answer *answer, struct rl_err *err
     if (view->form == RUN_VIEW_CSV)
         snprintf(answer->disposition, sizeof(answer->disposition), "attachment; filename=\"run-%lld.csv\"",
                  (long long)view->run);
-    route_immutable(answer);
+    http_answer_immutable(answer);
     return 0;
 }
 
@@ -156,38 +153,22 @@ static int find_roofs(struct view *view, const char *roofs, struct rl_err *err)
     return 0;
 }
 
-int run_view(const struct routes *routes, const struct http_request *request, int64_t run, enum run_view_form form,
-             const char *state, struct http_answer *answer, struct rl_err *err)
+int run_view(const struct answers *answers, const struct run_view_question *question, struct http_answer *answer,
+             struct rl_err *err)
 {
-    const char *roofs;
-    if (route_word(request, "roofs", 20, &roofs, err))
-        return -1;
     struct view *view = calloc(1, sizeof(*view));
     if (!view)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for a run's text");
-    *view = (struct view){.item = {.queue = routes->queue, .what = {fetch, make, drop, view_free, view}},
-                          .store = routes->store,
-                          .run = run,
-                          .form = form};
-    snprintf(view->item.share, sizeof(view->item.share), "%s", request->who.share);
-    snprintf(view->state, sizeof(view->state), "%s", state ? state : "");
+    *view = (struct view){.store = answers->store, .run = question->run, .form = question->form};
+    work_item_init(&view->item, answers->queue, question->share,
+                   (struct work_steps){fetch, make, drop, view_free, view});
+    snprintf(view->state, sizeof(view->state), "%s", question->state ? question->state : "");
     rl_buf_init(&view->source, HTTP_ANSWER_MAX);
     rl_buf_init(&view->out, HTTP_ANSWER_MAX);
-    int rc = store_run_document(routes->store, run, &view->source, err);
-    if (rc == 0 && roofs)
-        rc = find_roofs(view, roofs, err);
-    bool large = rc == 0 && view->source.len > LIMIT_VIEW_HERE_BYTES;
-    if (large && routes->shutting_down) {
-        rc = rl_fail(err, RL_E_SHUTTING_DOWN, NULL, "the daemon is shutting down");
-    } else if (large) {
-        answer->later = (struct http_upload){
-            .finish = work_queue_wait, .answer = answer_text, .free = work_queue_leave, .arg = &view->item};
-        return 0;
+    if (store_run_document(answers->store, question->run, &view->source, err) ||
+        (question->roofs && find_roofs(view, question->roofs, err))) {
+        view_free(view);
+        return -1;
     }
-    if (rc == 0 && !large) {
-        work_queue_run_here(&view->item);
-        rc = answer_text(&view->item, answer, err);
-    }
-    view_free(view);
-    return rc;
+    return answer_by_item(answers, &view->item, view->source.len > LIMIT_VIEW_HERE_BYTES, answer_text, answer, err);
 }

@@ -8,8 +8,8 @@ static bool is_read(enum http_method method)
     return method == HTTP_GET || method == HTTP_HEAD;
 }
 
-static int check_host(const struct http_rules *rules, const struct route *route, const struct http_request *request,
-                      struct rl_err *err)
+static int check_host(const struct http_rules *rules, const struct http_route *route,
+                      const struct http_request *request, struct rl_err *err)
 {
     const char *host = request->fields.host, *authority = request->target.authority;
     if (!host || !*host)
@@ -19,7 +19,7 @@ static int check_host(const struct http_rules *rules, const struct route *route,
                        "the Host header '%.100s' is not a name or an address, with or without a port", host);
     if (authority && strcasecmp(authority, host))
         return rl_fail(err, RL_E_BAD_REQUEST, "Host", "the Host header and the absolute address name different hosts");
-    if (!(route && route->any_host) && !http_host_allowed(host, rules->allowed_hosts, rules->allowed_host_count))
+    if (!route->any_host && !http_host_allowed(host, rules->allowed_hosts, rules->allowed_host_count))
         return rl_fail(err, RL_E_BAD_HOST, "Host", "the host '%.100s' is not one that this daemon answers for", host);
     return 0;
 }
@@ -33,7 +33,7 @@ static int check_origin(const struct http_request *request, struct rl_err *err)
     return rl_fail(err, RL_E_BAD_ORIGIN, "Origin", "the origin '%.100s' is not this daemon's own page", origin);
 }
 
-static int check_who(const struct http_rules *rules, const struct auth_peer *peer, const struct route *route,
+static int check_who(const struct http_rules *rules, const struct auth_peer *peer, const struct http_route *route,
                      struct http_request *request, struct rl_err *err)
 {
     if (auth_identify(rules->auth, peer, request->fields.authorization, &request->who, err))
@@ -43,7 +43,8 @@ static int check_who(const struct http_rules *rules, const struct auth_peer *pee
     return auth_require(&request->who, is_read(request->method) ? route->read : AUTH_SUBMIT, err);
 }
 
-static int check_body(const struct route *route, const struct http_request *request, bool has_body, struct rl_err *err)
+static int check_body(const struct http_route *route, const struct http_request *request, bool has_body,
+                      struct rl_err *err)
 {
     const struct http_fields *fields = &request->fields;
     if (request->method != HTTP_POST && request->method != HTTP_PUT) {
@@ -63,26 +64,37 @@ static int check_body(const struct route *route, const struct http_request *requ
     return 0;
 }
 
-int http_admit(const struct http_rules *rules, const struct auth_peer *peer, struct http_request *request,
-               bool has_body, const struct route **ret_route, const char **ret_allow, const char **ret_id,
-               size_t *ret_id_len, struct rl_err *err)
+static int check_params(const struct http_route *route, const struct http_request *request, struct rl_err *err)
 {
-    const struct route *route = routes_find(rules->routes, request->target.path, ret_id, ret_id_len);
+    /* Only lists and runs have parameters; those of a list mean nothing to POST. */
+    bool reads = is_read(request->method);
+    for (size_t i = 0; i < request->target.param_count; i++) {
+        const char *name = request->target.params[i].name;
+        bool known = false;
+        for (size_t j = 0; reads && route->params && route->params[j]; j++)
+            known = known || !strcmp(route->params[j], name);
+        if (!known)
+            return rl_fail(err, RL_E_UNKNOWN_FIELD, name, "the query parameter '%.64s' is not known here", name);
+    }
+    return 0;
+}
+
+int http_admit(const struct http_rules *rules, const struct auth_peer *peer, const struct http_route *route,
+               struct http_request *request, bool has_body, struct rl_err *err)
+{
+    char allow[HTTP_ALLOW_SIZE];
     if (check_host(rules, route, request, err))
         return -1;
-    if (!route)
+    if (!route->route)
         return rl_fail(err, RL_E_NOT_FOUND, NULL, "there is nothing at %.200s", request->target.path);
-    if (!route_allows(route, request->method)) {
-        *ret_allow = route->allow;
+    if (!(route->methods & 1u << request->method)) {
+        http_allow_text(route->allow, allow);
         return rl_fail(err, RL_E_METHOD_NOT_ALLOWED, NULL, "this method is not known at %.200s; %s are",
-                       request->target.path, route->allow);
+                       request->target.path, allow);
     }
     if (check_who(rules, peer, route, request, err) || check_origin(request, err))
         return -1;
-    if (rules->routes->shutting_down && !is_read(request->method) && request->method != HTTP_OPTIONS)
+    if (rules->shutting_down && !is_read(request->method) && request->method != HTTP_OPTIONS)
         return rl_fail(err, RL_E_SHUTTING_DOWN, NULL, "the daemon is shutting down");
-    if (check_body(route, request, has_body, err) || route_check_params(route, request, err))
-        return -1;
-    *ret_route = route;
-    return 0;
+    return check_body(route, request, has_body, err) || check_params(route, request, err) ? -1 : 0;
 }

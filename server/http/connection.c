@@ -75,7 +75,7 @@ void http_connection_cut(void *arg, const struct rl_err *why)
 {
     struct http_connection *connection = arg;
     if (!connection->idle && !connection->answered)
-        http_connection_refuse(connection, NULL, NULL, why);
+        http_connection_refuse(connection, NULL, 0, why);
     else if (connection->all->config->verbose)
         fprintf(stderr, "rooflined: http: connection ended: %s\n", why->message);
     connection->ended = true;

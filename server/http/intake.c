@@ -99,7 +99,7 @@ void http_intake_settle(struct http_connections *all)
         settled(connection);
         if (connection->linger || connection->ended)
             continue; /* refused or told to go by now for another reason, its time for example */
-        http_connection_refuse(connection, NULL, NULL, &err);
+        http_connection_refuse(connection, NULL, 0, &err);
         /* Also wakes the library, whose epoll is edge-triggered: it sees the bytes that were left, reads, and is told
          * that the stream has ended (take). Ending the other direction would wake it as well, but then what still
          * comes could not be drained. */

@@ -42,8 +42,8 @@ struct exchange { /* one request and its answer */
     struct http_server *server;
     struct http_connection *connection;
     struct http_request request;
-    const struct route *route;
-    const char *allow;
+    struct http_route route;
+    unsigned allow;
     char id[24];
     struct rl_buf body;
     struct http_wait wait; /* in place of body, of an upload; or of an answer that is made later */
@@ -63,7 +63,7 @@ struct http_server {
     struct http_config config;
     struct http_rules rules;
     struct http_connections connections;
-    struct routes *routes;
+    struct http_handler handler;
     struct loop *loop;
     struct listener listeners[LISTENERS_MAX];
     size_t listener_count;
@@ -148,9 +148,10 @@ static enum MHD_Result on_header(void *cls, enum MHD_ValueKind kind, const char 
 static int begin_upload(struct exchange *exchange)
 {
     struct http_upload upload;
-    if (!exchange->route->upload || exchange->request.method != HTTP_POST)
+    const struct http_handler *handler = &exchange->server->handler;
+    if (!exchange->route.upload || exchange->request.method != HTTP_POST)
         return 0;
-    if (exchange->route->upload(exchange->server->routes, &exchange->request, &upload, &exchange->err))
+    if (handler->upload(handler->arg, &exchange->route, &exchange->request, &upload, &exchange->err))
         return fail(exchange);
     http_wait_begin(&exchange->wait, exchange->connection, &upload);
     return 0;
@@ -161,8 +162,8 @@ static int begin(struct exchange *exchange, struct MHD_Connection *mhd, const ch
 {
     struct http_connection *connection = exchange->connection;
     struct http_request *request = &exchange->request;
-    const char *id = NULL;
-    size_t id_len = 0;
+    const struct http_handler *handler = &exchange->server->handler;
+    struct http_route *route = &exchange->route;
 
     request->method = http_method_from_name(method);
     MHD_get_connection_values(mhd, MHD_HEADER_KIND, on_header, exchange);
@@ -172,13 +173,14 @@ static int begin(struct exchange *exchange, struct MHD_Connection *mhd, const ch
     if (exchange->failed || http_intake_agrees(connection, false, &exchange->err))
         return fail(exchange);
     bool has_body = true;
-    const struct route *route = routes_find(exchange->server->routes, request->target.path, &id, &id_len);
-    size_t max = route && route->upload && request->method == HTTP_POST ? LIMIT_UPLOAD_BYTES : LIMIT_BODY_BYTES;
+    handler->find(handler->arg, request->target.path, route);
+    size_t max = route->upload && request->method == HTTP_POST ? LIMIT_UPLOAD_BYTES : LIMIT_BODY_BYTES;
     if (http_check_length(&request->fields, max, &has_body, &exchange->err))
         return fail(exchange);
     *ret_has_body = has_body;
-    if (http_admit(&exchange->server->rules, &connection->peer, request, has_body, &exchange->route, &exchange->allow,
-                   &id, &id_len, &exchange->err)) {
+    if (http_admit(&exchange->server->rules, &connection->peer, route, request, has_body, &exchange->err)) {
+        if (exchange->err.code == RL_E_METHOD_NOT_ALLOWED)
+            exchange->allow = route->allow;
         exchange->close =
             exchange->err.code == RL_E_BAD_REQUEST || exchange->err.code == RL_E_BAD_HOST || connection->surplus;
         return fail(exchange);
@@ -190,12 +192,12 @@ static int begin(struct exchange *exchange, struct MHD_Connection *mhd, const ch
     http_connection_deadline(connection, exchange->server->config.request_timeout_ms);
     if (has_body)
         http_connection_moves(connection, LIMIT_BODY_BYTES_S, LIMIT_BODY_WINDOW_MS);
-    if (id_len >= sizeof(exchange->id)) {
+    if (route->id_len >= sizeof(exchange->id)) {
         rl_fail(&exchange->err, RL_E_NOT_FOUND, NULL, "there is no such id");
         return fail(exchange);
     }
-    if (id) {
-        memcpy(exchange->id, id, id_len);
+    if (route->id) {
+        memcpy(exchange->id, route->id, route->id_len);
         request->id = exchange->id;
     }
     return begin_upload(exchange);
@@ -205,25 +207,26 @@ static enum MHD_Result finish_upload(struct exchange *exchange, struct MHD_Conne
 
 static enum MHD_Result finish(struct exchange *exchange, struct MHD_Connection *mhd)
 {
+    const struct http_handler *handler = &exchange->server->handler;
     struct http_answer answer;
     http_answer_init(&answer);
     answer.close = exchange->close;
     if (!exchange->failed && exchange->wait.ready &&
-        exchange->wait.upload.answer(exchange->wait.upload.arg, &answer, &exchange->err))
+        exchange->wait.upload.later.answer(exchange->wait.upload.later.arg, &answer, &exchange->err))
         fail(exchange);
     if (exchange->failed) {
         answer.allow = exchange->allow;
         http_answer_error(&answer, &exchange->err);
     } else if (exchange->wait.ready) {
-        route_settle(&exchange->request, &answer);
+        http_answer_settle(&exchange->request, &answer);
     } else {
         exchange->request.body = exchange->body.data;
         exchange->request.body_len = exchange->body.len;
-        route_answer(exchange->route, exchange->server->routes, &exchange->request, &answer);
+        handler->answer(handler->arg, &exchange->route, &exchange->request, &answer);
     }
-    if (answer.later.finish) {
-        http_wait_begin(&exchange->wait, exchange->connection, &answer.later);
-        answer.later = (struct http_upload){0};
+    if (answer.later.wait) {
+        http_wait_begin(&exchange->wait, exchange->connection, &(struct http_upload){.later = answer.later});
+        answer.later = (struct http_later){0};
         http_answer_fini(&answer);
         return finish_upload(exchange, mhd);
     }
@@ -295,7 +298,7 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const c
     }
     http_connection_still(exchange->connection);
     if (http_intake_agrees(exchange->connection, true, &exchange->err)) {
-        http_connection_refuse(exchange->connection, &exchange->request, NULL, &exchange->err);
+        http_connection_refuse(exchange->connection, &exchange->request, 0, &exchange->err);
         return MHD_NO;
     }
     return exchange->wait.upload.data || exchange->wait.finished ? finish_upload(exchange, mhd) : finish(exchange, mhd);
@@ -400,8 +403,8 @@ static int start_listener(struct http_server *server, int fd, bool is_unix, stru
     return loop_add_fd(server->loop, info->epoll_fd, EPOLLIN, on_ready, listener, &listener->source, err);
 }
 
-int http_server_new(const struct http_config *config, const struct auth *auth, struct routes *routes, struct loop *loop,
-                    struct http_server **ret, struct rl_err *err)
+int http_server_new(const struct http_config *config, const struct auth *auth, const struct http_handler *handler,
+                    struct loop *loop, struct http_server **ret, struct rl_err *err)
 {
     if (http_probe_library(err))
         return -1;
@@ -413,15 +416,14 @@ int http_server_new(const struct http_config *config, const struct auth *auth, s
     server->config = *config;
     server->connections.config = &server->config;
     server->connections.loop = loop;
-    server->routes = routes;
-    server->rules = (struct http_rules){config->allowed_hosts, config->allowed_host_count, auth, routes};
+    server->handler = *handler;
+    server->rules = (struct http_rules){config->allowed_hosts, config->allowed_host_count, auth, false};
     server->loop = loop;
     if ((config->tcp_fd >= 0 && start_listener(server, config->tcp_fd, false, err)) ||
         (config->unix_fd >= 0 && start_listener(server, config->unix_fd, true, err))) {
         http_server_free(server);
         return -1;
     }
-    routes->counts = &server->connections.counts;
     loop_set_prepare(loop, prepare, server);
     *ret = server;
     return 0;
@@ -434,9 +436,14 @@ static void close_listening(struct listener *listener)
         close(fd);
 }
 
+const struct http_counts *http_server_counts(const struct http_server *server)
+{
+    return &server->connections.counts;
+}
+
 void http_server_quiesce(struct http_server *server)
 {
-    server->routes->shutting_down = true;
+    server->rules.shutting_down = true;
     for (size_t i = 0; i < server->listener_count; i++)
         close_listening(&server->listeners[i]);
 }
@@ -446,7 +453,7 @@ void http_server_free(struct http_server *server)
     if (!server)
         return;
     loop_set_prepare(server->loop, NULL, NULL);
-    server->routes->shutting_down = true;
+    server->rules.shutting_down = true;
     http_suspensions_end(&server->suspensions);
     /* what was answered last is sent: one turn queues it, another writes it */
     for (size_t i = 0; i < RUNS_AT_ONCE * server->listener_count; i++)

@@ -3,16 +3,16 @@
  * answer to an upload, a large run's text, the next piece of an export (server/http/wait.h).
  *
  * It checks what every request must obey before a route sees it (Host, Origin, who asks, media type, sizes, deadlines);
- * server/routes/routes.h answers the rest. That a request is well-formed is checked before libmicrohttpd reads it
- * (server/http/HTTP.md), so that the library answers nothing by itself. */
+ * the handler that it was given answers the rest. That a request is well-formed is checked before libmicrohttpd reads
+ * it (server/http/HTTP.md), so that the library answers nothing by itself. */
 #ifndef SERVER_HTTP_MHD_H
 #define SERVER_HTTP_MHD_H
 
 #include <stdint.h>
 
 #include "server/loop/loop.h"
-#include "server/request/http.h"
-#include "server/routes/routes.h"
+#include "server/request/counts.h"
+#include "server/request/handler.h"
 
 struct http_config {
     int tcp_fd;  /* listening socket or -1; owned by the server once http_server_new has returned 0 */
@@ -24,20 +24,13 @@ struct http_config {
     bool verbose;               /* a line on stderr for each request */
 };
 
-struct http_counts { /* for /metrics */
-    uint64_t by_status[600];
-    uint64_t refused_connections; /* answered 503 because too many were open */
-    uint64_t gave_way;            /* ended so that another could be taken */
-    uint64_t too_slow;            /* ended because a body or a stream moved too slowly */
-    unsigned connections;
-};
-
 struct http_server;
 
-/* RL_E_INTERNAL also when the library cannot be made to read through the check of requests. */
-int http_server_new(const struct http_config *config, const struct auth *auth, struct routes *routes, struct loop *loop,
-                    struct http_server **ret, struct rl_err *err);
-/* From now on writes and /readyz are answered 503 shutting_down, and no new connection is accepted. */
+/* handler is copied. RL_E_INTERNAL also when the library cannot be made to read through the check of requests. */
+int http_server_new(const struct http_config *config, const struct auth *auth, const struct http_handler *handler,
+                    struct loop *loop, struct http_server **ret, struct rl_err *err);
+const struct http_counts *http_server_counts(const struct http_server *server);
+/* From now on writes are answered 503 shutting_down, and no new connection is accepted. */
 void http_server_quiesce(struct http_server *server);
 void http_server_free(struct http_server *server); /* accepts NULL; closes every connection and the listening sockets */
 

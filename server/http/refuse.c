@@ -53,7 +53,7 @@ static void write_answer(const struct http_answer *answer, bool head, struct rl_
         rl_buf_add(out, body, len);
 }
 
-void http_connection_refuse(struct http_connection *connection, const struct http_request *request, const char *allow,
+void http_connection_refuse(struct http_connection *connection, const struct http_request *request, unsigned allow,
                             const struct rl_err *err)
 {
     struct http_answer answer;

@@ -7,7 +7,7 @@
 
 /* Writes an error's answer to the socket itself, past the library, which the caller then lets drop the connection. For
  * requests that are refused while a body is still to come. request may be NULL. */
-void http_connection_refuse(struct http_connection *connection, const struct http_request *request, const char *allow,
+void http_connection_refuse(struct http_connection *connection, const struct http_request *request, unsigned allow,
                             const struct rl_err *err);
 /* Counts an answer, and logs it when it is a 500 or the server is verbose. err: NULL unless it is an error's. */
 void http_connection_log(struct http_connection *connection, const struct http_request *request, int status,

@@ -66,7 +66,7 @@ static int next_piece(struct sending *sending, bool *ret_suspended, struct rl_er
             return 0;
         if (sending->suspensions->ended)
             return rl_fail(err, RL_E_SHUTTING_DOWN, NULL, "the daemon is shutting down");
-        *wait = (struct http_wait){.upload = {.finish = sending->stream.wait, .arg = sending->stream.arg},
+        *wait = (struct http_wait){.upload = {.later = {.wait = sending->stream.wait, .arg = sending->stream.arg}},
                                    .connection = sending->connection};
         if (http_wait_finish(wait, http_resume, &sending->suspended, err))
             return -1;

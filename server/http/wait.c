@@ -21,7 +21,7 @@ int http_wait_data(struct http_wait *wait, const char *data, size_t len, struct 
     wait->bytes += len;
     if (wait->bytes > LIMIT_UPLOAD_BYTES)
         return rl_fail(err, RL_E_TOO_LARGE, NULL, "the body has more than %u bytes", LIMIT_UPLOAD_BYTES);
-    return wait->upload.data(wait->upload.arg, data, len, err);
+    return wait->upload.data(wait->upload.later.arg, data, len, err);
 }
 
 static void leave_far(struct http_wait *wait)
@@ -51,8 +51,8 @@ void http_wait_give_up(struct http_wait *wait)
 {
     wait->gone = true;
     leave_far(wait);
-    if (wait->upload.free)
-        wait->upload.free(wait->upload.arg);
+    if (wait->upload.later.free)
+        wait->upload.later.free(wait->upload.later.arg);
     wait->upload = (struct http_upload){0};
     stop_waiting(wait);
 }
@@ -80,7 +80,7 @@ int http_wait_finish(struct http_wait *wait, void (*resume)(void *arg), void *ar
     wait->resume = resume;
     wait->arg = arg;
     leave_far(wait);
-    if (wait->upload.finish(wait->upload.arg, on_ready, wait, err))
+    if (wait->upload.later.wait(wait->upload.later.arg, on_ready, wait, err))
         return -1;
     if (wait->ready)
         return 0;
@@ -98,7 +98,7 @@ void http_wait_end(struct http_wait *wait)
     if (wait->watch)
         loop_remove(wait->connection->all->loop, wait->watch);
     leave_far(wait);
-    if (wait->upload.free)
-        wait->upload.free(wait->upload.arg);
+    if (wait->upload.later.free)
+        wait->upload.later.free(wait->upload.later.arg);
     memset(wait, 0, sizeof(*wait));
 }

@@ -6,8 +6,8 @@
 
 #include "server/http/connection.h"
 
-struct http_wait { /* all zero: no upload */
-    struct http_upload upload;
+struct http_wait {             /* all zero: no upload */
+    struct http_upload upload; /* data NULL: an answer that is made later, alone */
     struct http_connection *connection;
     size_t bytes;
     struct loop_source *watch;

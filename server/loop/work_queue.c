@@ -1,6 +1,7 @@
 /* See server/loop/work_queue.h. */
 #include "server/loop/work_queue.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -127,6 +128,20 @@ static void on_worked(void *arg)
     else
         item->ready(item->ready_arg);
     start_next(queue);
+}
+
+void work_item_init(struct work_item *item, struct work_queue *queue, const char *share, struct work_steps what)
+{
+    *item = (struct work_item){.queue = queue, .what = what};
+    snprintf(item->share, sizeof(item->share), "%s", share);
+}
+
+int work_item_result(const struct work_item *item, struct rl_err *err)
+{
+    if (!item->failed)
+        return 0;
+    *err = item->err;
+    return -1;
 }
 
 void work_queue_run_here(struct work_item *item)

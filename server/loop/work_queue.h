@@ -9,7 +9,6 @@
 
 #include "gpu/base/err.h"
 #include "server/loop/loop.h"
-#include "server/request/auth.h"
 
 struct work_queue;
 struct work_steps {
@@ -21,11 +20,12 @@ struct work_steps {
     void (*free)(void *arg);
     void *arg; /* holds the turn */
 };
-struct work_item { /* of one client, again and again */
+#define WORK_SHARE_SIZE 80 /* of a caller's name */
+struct work_item {         /* of one client, again and again */
     struct work_queue *queue;
     struct work_steps what;
-    char share[AUTH_NAME_SIZE]; /* whose turn it takes: auth_principal's */
-    bool failed;                /* the last one: what fetch or work said, or why work could not start */
+    char share[WORK_SHARE_SIZE]; /* whose turn it takes: auth_principal's */
+    bool failed;                 /* the last one: what fetch or work said, or why work could not start */
     struct rl_err err;
     /* of server/loop/work_queue.c */
     struct work_item *next;
@@ -40,8 +40,12 @@ struct work_item { /* of one client, again and again */
 struct work_queue *work_queue_new(struct loop *loop, struct rl_err *err);
 /* Accepts NULL. Waits for what is being done, and takes all turns back; ready is not called. */
 void work_queue_free(struct work_queue *queue);
+/* An item that has not asked yet. share is shorter than WORK_SHARE_SIZE. */
+void work_item_init(struct work_item *item, struct work_queue *queue, const char *share, struct work_steps what);
+/* Of work that is done: 0, or -1 with its error. */
+int work_item_result(const struct work_item *item, struct rl_err *err);
 void work_queue_run_here(struct work_item *item); /* work at once, on the loop */
-/* The next two take a struct work_item: they are what http_upload and http_stream call. ready is called on the loop,
+/* The next two take a struct work_item: they are what http_later and http_stream call. ready is called on the loop,
  * once, when the turn is over. On -1 (fetch's errors, worker_start's) nothing is called later. */
 int work_queue_wait(void *item, void (*ready)(void *ready_arg), void *ready_arg, struct rl_err *err);
 /* ready is not called any more, and free is: at once, or after work that has begun. */

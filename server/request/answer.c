@@ -1,13 +1,16 @@
 /* Answers that every route shares, above all errors. */
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/base/hash.h"
 #include "gpu/base/num.h"
 #include "server/request/http.h"
 
-#define RETRY_SOON_S  5  /* the daemon restarts, the store is busy */
-#define RETRY_LATER_S 30 /* a queue has to drain, a device has to come back */
+#define IMMUTABLE     "private, no-cache" /* a run never changes, but who may read it can */
+#define RETRY_SOON_S  5                   /* the daemon restarts, the store is busy */
+#define RETRY_LATER_S 30                  /* a queue has to drain, a device has to come back */
 
 void http_answer_init(struct http_answer *answer)
 {
@@ -23,7 +26,7 @@ void http_answer_fini(struct http_answer *answer)
     answer->stream = (struct http_stream){0};
     if (answer->later.free)
         answer->later.free(answer->later.arg);
-    answer->later = (struct http_upload){0};
+    answer->later = (struct http_later){0};
 }
 
 static int retry_after(const struct rl_err *err, int status)
@@ -46,7 +49,7 @@ static void make_utf8(char *text)
 void http_answer_error(struct http_answer *answer, const struct rl_err *err)
 {
     bool close = answer->close;
-    const char *allow = answer->allow;
+    unsigned allow = answer->allow;
     enum rl_code code = err->code > RL_E_NONE && err->code < RL_E_COUNT ? err->code : RL_E_INTERNAL;
 
     http_answer_fini(answer);
@@ -80,13 +83,47 @@ void http_answer_error(struct http_answer *answer, const struct rl_err *err)
     json_decref(body);
 }
 
+void http_answer_immutable(struct http_answer *answer)
+{
+    char hash[65];
+    rl_sha256_hex(answer->body.data, answer->body.len, hash);
+    snprintf(answer->etag, sizeof(answer->etag), "\"%s\"", hash);
+    answer->cache = IMMUTABLE;
+}
+
+void http_answer_settle(const struct http_request *request, struct http_answer *answer)
+{
+    struct rl_err err = {0};
+    if (answer->body.failed) {
+        rl_fail(&err, RL_E_NO_MEMORY, NULL, "the answer does not fit into memory");
+        http_answer_error(answer, &err);
+    } else if ((request->method == HTTP_GET || request->method == HTTP_HEAD) && answer->etag[0] &&
+               request->fields.if_none_match && http_etag_matches(request->fields.if_none_match, answer->etag)) {
+        rl_buf_clear(&answer->body);
+        answer->fixed = NULL;
+        answer->type = NULL;
+        answer->disposition[0] = '\0';
+        answer->status = 304;
+    }
+}
+
+void http_allow_text(unsigned methods, char ret[HTTP_ALLOW_SIZE])
+{
+    static const char *const names[] = {"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"};
+    size_t len = 0;
+    ret[0] = '\0';
+    for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (methods & 1u << i)
+            len += (size_t)snprintf(ret + len, HTTP_ALLOW_SIZE - len, "%s%s", len ? ", " : "", names[i]);
+}
+
 int http_answer_headers(const struct http_answer *answer, int (*add)(void *arg, const char *name, const char *value),
                         void *arg)
 {
     static const char policy[] =
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
         "base-uri 'none'; frame-ancestors 'none'; form-action 'self'";
-    char seconds[16];
+    char seconds[16], allow[HTTP_ALLOW_SIZE];
     int rc = 0;
     if (answer->type)
         rc |= add(arg, "Content-Type", answer->type);
@@ -100,8 +137,10 @@ int http_answer_headers(const struct http_answer *answer, int (*add)(void *arg, 
         rc |= add(arg, "ETag", answer->etag);
     if (answer->location[0])
         rc |= add(arg, "Location", answer->location);
-    if (answer->allow)
-        rc |= add(arg, "Allow", answer->allow);
+    if (answer->allow) {
+        http_allow_text(answer->allow, allow);
+        rc |= add(arg, "Allow", allow);
+    }
     if (answer->disposition[0])
         rc |= add(arg, "Content-Disposition", answer->disposition);
     if (answer->replayed)

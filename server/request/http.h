@@ -61,19 +61,22 @@ struct http_stream {
 };
 
 struct http_answer;
-/* A body that is taken as it comes, and whose answer is made when it is ready rather than when the body ends; or an
- * answer of that kind alone. */
-struct http_upload {
-    /* The next bytes; NULL: an answer alone. -1 ends the request with the error: no other call but free follows. */
-    int (*data)(void *arg, const char *data, size_t len, struct rl_err *err);
-    /* The body is whole. ready is to be called once, from inside this call or later, on the loop's thread; not after
-     * free. */
-    int (*finish)(void *arg, void (*ready)(void *ready_arg), void *ready_arg, struct rl_err *err);
+/* An answer that is made later. */
+struct http_later {
+    /* ready is to be called once, from inside this call or later, on the loop's thread; not after free. Of an upload:
+     * its body is whole. */
+    int (*wait)(void *arg, void (*ready)(void *ready_arg), void *ready_arg, struct rl_err *err);
     /* After ready: makes the answer. */
     int (*answer)(void *arg, struct http_answer *answer, struct rl_err *err);
     void (*free)(void *arg); /* always, also when the client has gone */
     void *arg;
-    struct http_far *far; /* filled while the body comes and emptied before finish or free; NULL: nobody asks */
+};
+/* A body that is taken as it comes, and whose answer is made when it is ready rather than when the body ends. */
+struct http_upload {
+    /* The next bytes, of later.arg. -1 ends the request with the error: no other call but free follows. */
+    int (*data)(void *arg, const char *data, size_t len, struct rl_err *err);
+    struct http_later later;
+    struct http_far *far; /* filled while the body comes and emptied before wait or free; NULL: nobody asks */
 };
 
 struct http_answer {
@@ -83,11 +86,11 @@ struct http_answer {
     const void *fixed;  /* lives as long as the server */
     size_t fixed_len;
     struct http_stream stream; /* used when its next is set; owned until it is sent or the answer replaced */
-    struct http_upload later;  /* used when its finish is set: the answer is made then; owned as stream is */
+    struct http_later later;   /* used when its wait is set: the answer is made then; owned as stream is */
     char etag[80];             /* quoted, or empty */
     char location[64];
     const char *cache;    /* Cache-Control; static text */
-    const char *allow;    /* static text, or NULL */
+    unsigned allow;       /* Allow: a bit, 1u << enum http_method, each; 0: none */
     int retry_after_s;    /* 0: no header */
     bool replayed;        /* Idempotent-Replayed: true */
     bool withdrawn;       /* Run-Withdrawn: true */
@@ -104,6 +107,14 @@ void http_answer_error(struct http_answer *answer, const struct rl_err *err);
 int http_answer_headers(const struct http_answer *answer, int (*add)(void *arg, const char *name, const char *value),
                         void *arg);
 
+/* The answer is for ever what its body is now: an ETag of that. */
+void http_answer_immutable(struct http_answer *answer);
+/* What an answer that was made becomes for this request: 304 when the client has it, an error when it was too long. */
+void http_answer_settle(const struct http_request *request, struct http_answer *answer);
+
+/* "GET, HEAD, OPTIONS" of a bit, 1u << enum http_method, each. */
+#define HTTP_ALLOW_SIZE 48
+void http_allow_text(unsigned methods, char ret[HTTP_ALLOW_SIZE]);
 enum http_method http_method_from_name(const char *name);
 
 /* Parses a raw request target (origin-form, absolute-form or "*") of the bytes that server/request/screen.h lets

@@ -7,7 +7,7 @@ int devices_route_list(struct routes *routes, const struct http_request *request
                        struct rl_err *err)
 {
     (void)request;
-    return store_list_devices(routes->store, &answer->body, err);
+    return store_list_devices(routes->answers.store, &answer->body, err);
 }
 
 /* Sizes, flop and bytes of one launch. A size that depends on the card is not known here: null, with why. */

@@ -177,5 +177,5 @@ int compare_route_get(struct routes *routes, const struct http_request *request,
         rl_arena_free(arena);
         return -1;
     }
-    return compare_answer(routes, question, answer, err);
+    return compare_answer(&routes->answers, question, answer, err);
 }

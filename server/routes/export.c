@@ -18,10 +18,8 @@ static int next_piece(void *arg, struct rl_buf *out, bool *ret_done, struct rl_e
 {
     const struct work_item *item = arg;
     const struct sent *sent = item->what.arg;
-    if (item->failed) {
-        *err = item->err;
+    if (work_item_result(item, err))
         return -1;
-    }
     return store_export_next(sent->export, LIMIT_EXPORT_PIECE_BYTES, out, ret_done, err);
 }
 
@@ -61,9 +59,9 @@ static int start(struct routes *routes, const struct http_request *request, enum
     struct sent *sent = calloc(1, sizeof(*sent));
     if (!sent)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for an export");
-    sent->item = (struct work_item){.queue = routes->queue, .what = {fetch, make, drop, sent_free, sent}};
-    snprintf(sent->item.share, sizeof(sent->item.share), "%s", request->who.share);
-    if (store_export_start(routes->store, &filter, format, &sent->export, err)) {
+    work_item_init(&sent->item, routes->answers.queue, request->who.share,
+                   (struct work_steps){fetch, make, drop, sent_free, sent});
+    if (store_export_start(routes->answers.store, &filter, format, &sent->export, err)) {
         free(sent);
         return -1;
     }

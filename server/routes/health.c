@@ -4,7 +4,6 @@
 
 #include "gpu/base/hash.h"
 #include "gpu/base/time.h"
-#include "server/http/mhd.h"
 #include "server/limits/limits.h"
 #include "server/routes/routes.h"
 #include "server/routes/static_files.h"
@@ -34,7 +33,7 @@ int health_route_ready(struct routes *routes, const struct http_request *request
 {
     (void)request;
     bool ready = false;
-    if (routes->shutting_down)
+    if (routes->answers.shutting_down)
         return rl_fail(err, RL_E_SHUTTING_DOWN, NULL, "the daemon is shutting down");
     json_t *document = jobs_readiness(routes->jobs, &ready);
     if (route_json(answer, ready ? 200 : 503, document, err))
@@ -61,7 +60,7 @@ int health_route_metrics(struct routes *routes, const struct http_request *reque
                   uptime_s(routes));
     rl_buf_puts(out, "# HELP rooflined_jobs Stored jobs by state.\n# TYPE rooflined_jobs gauge\n");
     for (int state = 0; state < JOB_STATE_COUNT; state++) {
-        int64_t count = store_job_count(routes->store, (enum job_state)state);
+        int64_t count = store_job_count(routes->answers.store, (enum job_state)state);
         if (count >= 0) /* a count that could not be had is absent, not 0 */
             rl_buf_printf(out, "rooflined_jobs{state=\"%s\"} %lld\n", job_state_name((enum job_state)state),
                           (long long)count);
@@ -118,7 +117,7 @@ int static_route_get(struct routes *routes, const struct http_request *request, 
                      struct rl_err *err)
 {
     const struct static_file *file = static_files_find(routes->files, request->target.path);
-    if (!file) /* routes_find found it */
+    if (!file) /* the table found it */
         return rl_fail(err, RL_E_NOT_FOUND, NULL, "there is no such file");
     answer->fixed = file->data;
     answer->fixed_len = file->len;

@@ -12,5 +12,5 @@ int history_route_get(struct routes *routes, const struct http_request *request,
         route_one_of(request, "source", "measured|replayed|imported|any", &query.source, err) ||
         route_label(request, &query.label, err) || route_times(request, &query.since_ms, &query.until_ms, err))
         return -1;
-    return store_history_matrix(routes->store, &query, &answer->body, err);
+    return store_history_matrix(routes->answers.store, &query, &answer->body, err);
 }

@@ -51,8 +51,8 @@ static int answer_run(void *arg, struct http_answer *answer, struct rl_err *err)
     int64_t id;
     bool existing;
     if (import_result(upload->import, &id, &existing, err) ||
-        store_run_document(upload->routes->store, id, &answer->body, err) ||
-        store_run_withdrawn(upload->routes->store, id, &answer->withdrawn, err))
+        store_run_document(upload->routes->answers.store, id, &answer->body, err) ||
+        store_run_withdrawn(upload->routes->answers.store, id, &answer->withdrawn, err))
         return -1;
     answer->status = existing ? 200 : 201;
     snprintf(answer->location, sizeof(answer->location), "/api/v1/runs/%lld", (long long)id);
@@ -90,10 +90,7 @@ int imports_route_upload(struct routes *routes, const struct http_request *reque
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for an upload");
     }
     *ret = (struct http_upload){.data = take,
-                                .finish = finish,
-                                .answer = answer_run,
-                                .free = abandon,
-                                .arg = upload,
+                                .later = {.wait = finish, .answer = answer_run, .free = abandon, .arg = upload},
                                 .far = &upload->place.far};
     return 0;
 }

@@ -129,7 +129,7 @@ int jobs_route_list(struct routes *routes, const struct http_request *request, s
     struct list list = {routes->jobs, json_array(), 0, err};
     if (!list.items)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for the list");
-    if (store_job_list(routes->store, &filter, add_job, &list, &more, err)) {
+    if (store_job_list(routes->answers.store, &filter, add_job, &list, &more, err)) {
         json_decref(list.items);
         return -1;
     }
@@ -166,7 +166,7 @@ int jobs_route_transcript(struct routes *routes, const struct http_request *requ
 {
     struct store_job job;
     int64_t id;
-    if (route_id(request, &id, err) || store_job_get(routes->store, id, &job, err))
+    if (route_id(request, &id, err) || store_job_get(routes->answers.store, id, &job, err))
         return -1;
     bool may = request->who.right >= AUTH_ADMIN || !strcmp(job.principal, request->who.id);
     store_job_fini(&job);

@@ -18,7 +18,7 @@ static void etag(int64_t run, int64_t version, char ret[80])
 static int answer_note(struct routes *routes, int64_t run, struct http_answer *answer, struct rl_err *err)
 {
     int64_t version;
-    if (store_note_json(routes->store, run, &answer->body, &version, err))
+    if (store_note_json(routes->answers.store, run, &answer->body, &version, err))
         return -1;
     etag(run, version, answer->etag);
     answer->cache = "private, no-cache";
@@ -88,7 +88,7 @@ static int check_match(struct routes *routes, const struct http_request *request
     if (!request->fields.if_match)
         return 0;
     rl_buf_init(&text, HTTP_ANSWER_MAX);
-    int rc = store_note_json(routes->store, run, &text, &version, err);
+    int rc = store_note_json(routes->answers.store, run, &text, &version, err);
     rl_buf_free(&text);
     if (rc)
         return -1;
@@ -109,7 +109,7 @@ int note_route_put(struct routes *routes, const struct http_request *request, st
     if (route_id(request, &note.run_id, err) || json_body_parse(request->body, request->body_len, &body, err))
         return -1;
     if (read_body(body, &note, accepted, err) || check_match(routes, request, note.run_id, &note.if_version, err) ||
-        store_note_put(routes->store, &note, &version, err) || answer_note(routes, note.run_id, answer, err))
+        store_note_put(routes->answers.store, &note, &version, err) || answer_note(routes, note.run_id, answer, err))
         goto out;
     rc = 0;
 out:

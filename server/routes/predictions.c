@@ -12,40 +12,6 @@
 #include "server/request/json_body.h"
 #include "server/routes/routes.h"
 
-int route_if_match(const struct http_request *request, const char *now, int64_t version, const char *what, int64_t *ret,
-                   struct rl_err *err)
-{
-    const char *match = request->fields.if_match;
-    *ret = -1;
-    if (!match)
-        return 0;
-    /* If-Match compares strongly (RFC 9110, 13.1.1); the rule for lists is otherwise that of If-None-Match. */
-    if (strstr(match, "W/") || !http_etag_matches(match, now))
-        return rl_fail(err, RL_E_PRECONDITION_FAILED, "If-Match", "%s is %s now, not %.100s", what, now, match);
-    *ret = version;
-    return 0;
-}
-
-int route_owner(struct routes *routes, const struct http_request *request, int64_t run, const char *what,
-                struct rl_err *err)
-{
-    char *owner;
-    if (store_run_owner(routes->store, run, &owner, err))
-        return -1;
-    bool may = request->who.right >= AUTH_ADMIN || (owner && !strcmp(owner, request->who.id));
-    bool known = owner != NULL;
-    free(owner);
-    if (may)
-        return 0;
-    if (!known)
-        return rl_fail(
-            err, RL_E_FORBIDDEN, NULL,
-            "run %lld is an import that an older version stored, which does not say whose it is: an admin %s",
-            (long long)run, what);
-    return rl_fail(err, RL_E_FORBIDDEN, NULL, "run %lld is another principal's: its owner or an admin %s",
-                   (long long)run, what);
-}
-
 /* ---- predictions ---- */
 
 /* The score never changes: what was said of it makes a version. */
@@ -57,7 +23,7 @@ static void etag(int64_t run, int64_t version, char ret[80])
 static int answer_predictions(struct routes *routes, int64_t run, struct http_answer *answer, struct rl_err *err)
 {
     int64_t version;
-    if (store_predictions_json(routes->store, run, &answer->body, &version, err))
+    if (store_predictions_json(routes->answers.store, run, &answer->body, &version, err))
         return -1;
     etag(run, version, answer->etag);
     answer->cache = "private, no-cache";
@@ -111,7 +77,7 @@ static int check_match(struct routes *routes, const struct http_request *request
     if (!request->fields.if_match)
         return 0;
     rl_buf_init(&text, HTTP_ANSWER_MAX);
-    int rc = store_predictions_json(routes->store, run, &text, &version, err);
+    int rc = store_predictions_json(routes->answers.store, run, &text, &version, err);
     rl_buf_free(&text);
     if (rc)
         return -1;
@@ -134,7 +100,7 @@ int predictions_route_put(struct routes *routes, const struct http_request *requ
     if (!read_why_wrong(body, items, &said.count, err) &&
         !route_owner(routes, request, said.run_id, "says why its predictions were wrong", err) &&
         !check_match(routes, request, said.run_id, &said.if_version, err) &&
-        !store_predictions_put(routes->store, &said, &version, err))
+        !store_predictions_put(routes->answers.store, &said, &version, err))
         rc = answer_predictions(routes, said.run_id, answer, err);
     json_decref(body);
     return rc;
@@ -146,7 +112,7 @@ int withdraw_route_get(struct routes *routes, const struct http_request *request
                        struct rl_err *err)
 {
     int64_t run;
-    return route_id(request, &run, err) ? -1 : store_withdrawals_json(routes->store, run, &answer->body, err);
+    return route_id(request, &run, err) ? -1 : store_withdrawals_json(routes->answers.store, run, &answer->body, err);
 }
 
 static int change(struct routes *routes, const struct http_request *request, const char *reason,
@@ -155,9 +121,9 @@ static int change(struct routes *routes, const struct http_request *request, con
     struct store_withdrawal asked = {.reason = reason, .principal = request->who.id, .now_ms = rl_now_ms()};
     if (route_id(request, &asked.run_id, err) ||
         route_owner(routes, request, asked.run_id, reason ? "withdraws it" : "takes its withdrawal back", err) ||
-        store_run_withdraw(routes->store, &asked, err))
+        store_run_withdraw(routes->answers.store, &asked, err))
         return -1;
-    return store_withdrawals_json(routes->store, asked.run_id, &answer->body, err);
+    return store_withdrawals_json(routes->answers.store, asked.run_id, &answer->body, err);
 }
 
 static int read_reason(const json_t *body, const char **ret, struct rl_err *err)

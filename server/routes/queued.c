@@ -18,10 +18,10 @@ struct waiting {
 };
 
 /* While the daemon shuts down all is answered at once: the library cannot be stopped with a connection that waits. */
-bool route_is_queued(const struct routes *routes, const struct route *route, const struct http_request *request)
+bool route_is_queued(const struct routes *routes, const struct http_route *route, const struct http_request *request)
 {
     bool reads = request->method == HTTP_GET || request->method == HTTP_HEAD;
-    const char *limit = reads && route->params && !routes->shutting_down ? http_param(request, "limit") : NULL;
+    const char *limit = reads && route->params && !routes->answers.shutting_down ? http_param(request, "limit") : NULL;
     int64_t rows;
     return limit && !rl_parse_i64(limit, LIMIT_DEFAULT_ROWS + 1, LIMIT_PAGE_ROWS, &rows);
 }
@@ -36,10 +36,8 @@ static int give(void *arg, struct http_answer *answer, struct rl_err *err)
 {
     const struct work_item *item = arg;
     struct waiting *waiting = item->what.arg;
-    if (item->failed) {
-        *err = item->err;
+    if (work_item_result(item, err))
         return -1;
-    }
     bool close = answer->close;
     http_answer_fini(answer);
     *answer = waiting->answer;
@@ -61,13 +59,10 @@ int route_queue(route_handler *get, struct routes *routes, const struct http_req
     struct waiting *waiting = calloc(1, sizeof(*waiting));
     if (!waiting)
         return rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for an answer");
-    *waiting = (struct waiting){.item = {.queue = routes->queue, .what = {make, NULL, NULL, waiting_free, waiting}},
-                                .get = get,
-                                .routes = routes,
-                                .request = request};
-    snprintf(waiting->item.share, sizeof(waiting->item.share), "%s", request->who.share);
+    *waiting = (struct waiting){.get = get, .routes = routes, .request = request};
+    work_item_init(&waiting->item, routes->answers.queue, request->who.share,
+                   (struct work_steps){make, NULL, NULL, waiting_free, waiting});
     http_answer_init(&waiting->answer);
-    answer->later = (struct http_upload){
-        .finish = work_queue_wait, .answer = give, .free = work_queue_leave, .arg = &waiting->item};
+    answer->later = answer_later(&waiting->item, give);
     return 0;
 }

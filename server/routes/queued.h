@@ -6,7 +6,7 @@
 #include "server/routes/routes.h"
 
 /* Whether what is asked for is such a list. */
-bool route_is_queued(const struct routes *routes, const struct route *route, const struct http_request *request);
+bool route_is_queued(const struct routes *routes, const struct http_route *route, const struct http_request *request);
 /* Sets answer->later, which calls get when its turn has come. The request is to live as long. RL_E_NO_MEMORY. */
 int route_queue(route_handler *get, struct routes *routes, const struct http_request *request,
                 struct http_answer *answer, struct rl_err *err);

@@ -1,32 +1,30 @@
-/* The route table and what the handlers share. One routes_*.c per resource. */
+/* The routes: a table (server/routes/table.c), a file of handlers for each resource, and what the handlers share. */
 #ifndef SERVER_ROUTES_ROUTES_H
 #define SERVER_ROUTES_ROUTES_H
 
 #include "db/runs/list.h"
+#include "db/core/store.h"
+#include "server/answers/later.h"
 #include "server/imports/imports.h"
 #include "server/jobs/jobs.h"
-#include "server/request/http.h"
+#include "server/request/counts.h"
+#include "server/request/handler.h"
 #include "server/request/places.h"
 
-struct work_queue;
 struct static_files;
-struct http_counts;
 
 struct routes { /* filled by main; everything is borrowed */
     struct jobs *jobs;
     struct imports *imports;
-    struct work_queue *queue; /* to make large runs' text */
-    struct store *store;
+    struct answers answers; /* with the store */
     const struct static_files *files;
     const struct http_counts *counts; /* NULL until the server runs */
     int64_t started_ns;               /* rl_monotonic_ns at start */
-    bool shutting_down;
-    struct places exports, uploads; /* being sent; coming */
+    struct places exports, uploads;   /* being sent; coming */
 };
 
 struct route {
     const char *path;          /* segments; "{id}" matches a decimal id, with an optional suffix such as "{id}.csv" */
-    const char *allow;         /* methods as the Allow header writes them */
     const char *const *params; /* known query parameters, NULL-terminated; NULL: none */
     bool any_host;             /* answers whatever Host says: probes come by address */
     enum auth_right read;      /* right that GET and HEAD need; AUTH_NONE: public */
@@ -44,19 +42,8 @@ struct route {
                struct rl_err *err);
 };
 
-/* The route of a decoded path, or NULL. *ret_id (may point into path) and its length are set when the route has an
- * {id}. Exact names of static files are routes as well. */
-const struct route *routes_find(const struct routes *routes, const char *path, const char **ret_id, size_t *ret_id_len);
-bool route_allows(const struct route *route, enum http_method method);
-/* Unknown query parameters → RL_E_UNKNOWN_FIELD. */
-int route_check_params(const struct route *route, const struct http_request *request, struct rl_err *err);
-/* Runs the handler; an error becomes the error's answer. HEAD runs GET's. An answer that is only made later is in
- * answer->later. */
-void route_answer(const struct route *route, struct routes *routes, const struct http_request *request,
-                  struct http_answer *answer);
-/* What an answer that was made becomes for this request: 304 when the client has it, an error when it was too long.
- * route_answer does it for those that it makes. */
-void route_settle(const struct http_request *request, struct http_answer *answer);
+/* What the server is given: routes is borrowed. */
+struct http_handler routes_handler(struct routes *routes);
 
 typedef int route_handler(struct routes *, const struct http_request *, struct http_answer *, struct rl_err *);
 route_handler jobs_route_submit, jobs_route_list, jobs_route_get, jobs_route_cancel, jobs_route_transcript;
@@ -104,8 +91,6 @@ int route_owner(struct routes *routes, const struct http_request *request, int64
                 struct rl_err *err);
 /* All filters of the list of runs; no limit and no cursor. outcome: ok unless given. */
 int route_run_filter(const struct http_request *request, struct store_run_filter *ret, struct rl_err *err);
-/* The answer is of a run, and these bytes are its for ever: an ETag of them. */
-void route_immutable(struct http_answer *answer);
 /* Takes over json (NULL: RL_E_NO_MEMORY) and makes it the answer's body. */
 int route_json(struct http_answer *answer, int status, json_t *json, struct rl_err *err);
 

@@ -8,7 +8,15 @@
 #include "server/answers/run.h"
 #include "server/routes/routes.h"
 
-#define IMMUTABLE "private, no-cache" /* a run never changes, but who may read it can */
+/* The run in another form; roofs: those of another run that it is to be seen under. */
+static int view(struct routes *routes, const struct http_request *request, int64_t id, enum run_view_form form,
+                const char *state, struct http_answer *answer, struct rl_err *err)
+{
+    struct run_view_question question = {.run = id, .form = form, .state = state, .share = request->who.share};
+    if (route_word(request, "roofs", 20, &question.roofs, err))
+        return -1;
+    return run_view(&routes->answers, &question, answer, err);
+}
 
 int runs_route_list(struct routes *routes, const struct http_request *request, struct http_answer *answer,
                     struct rl_err *err)
@@ -17,28 +25,20 @@ int runs_route_list(struct routes *routes, const struct http_request *request, s
     if (route_run_filter(request, &filter, err) || route_word(request, "cursor", 512, &filter.cursor, err) ||
         route_limit(request, &filter.limit, err))
         return -1;
-    return store_run_list(routes->store, &filter, &answer->body, err);
-}
-
-void route_immutable(struct http_answer *answer)
-{
-    char hash[65];
-    rl_sha256_hex(answer->body.data, answer->body.len, hash);
-    snprintf(answer->etag, sizeof(answer->etag), "\"%s\"", hash);
-    answer->cache = IMMUTABLE;
+    return store_run_list(routes->answers.store, &filter, &answer->body, err);
 }
 
 int runs_route_get(struct routes *routes, const struct http_request *request, struct http_answer *answer,
                    struct rl_err *err)
 {
     int64_t id;
-    if (route_id(request, &id, err) || store_run_withdrawn(routes->store, id, &answer->withdrawn, err))
+    if (route_id(request, &id, err) || store_run_withdrawn(routes->answers.store, id, &answer->withdrawn, err))
         return -1;
     if (http_param(request, "roofs"))
-        return run_view(routes, request, id, RUN_VIEW_JSON, NULL, answer, err);
-    if (store_run_document(routes->store, id, &answer->body, err))
+        return view(routes, request, id, RUN_VIEW_JSON, NULL, answer, err);
+    if (store_run_document(routes->answers.store, id, &answer->body, err))
         return -1;
-    route_immutable(answer);
+    http_answer_immutable(answer);
     return 0;
 }
 
@@ -46,9 +46,9 @@ int runs_route_samples(struct routes *routes, const struct http_request *request
                        struct rl_err *err)
 {
     int64_t id;
-    if (route_id(request, &id, err) || store_run_samples(routes->store, id, &answer->body, err))
+    if (route_id(request, &id, err) || store_run_samples(routes->answers.store, id, &answer->body, err))
         return -1;
-    route_immutable(answer);
+    http_answer_immutable(answer);
     return 0;
 }
 
@@ -59,7 +59,7 @@ int runs_route_table(struct routes *routes, const struct http_request *request, 
     int64_t id;
     if (route_one_of(request, "state", "warm|cold|mixed", &state, err) || route_id(request, &id, err))
         return -1;
-    return run_view(routes, request, id, RUN_VIEW_TABLE, state, answer, err);
+    return view(routes, request, id, RUN_VIEW_TABLE, state, answer, err);
 }
 
 int runs_route_csv(struct routes *routes, const struct http_request *request, struct http_answer *answer,
@@ -68,5 +68,5 @@ int runs_route_csv(struct routes *routes, const struct http_request *request, st
     int64_t id;
     if (route_id(request, &id, err))
         return -1;
-    return run_view(routes, request, id, RUN_VIEW_CSV, NULL, answer, err);
+    return view(routes, request, id, RUN_VIEW_CSV, NULL, answer, err);
 }

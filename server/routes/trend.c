@@ -49,5 +49,5 @@ int trend_route_get(struct routes *routes, const struct http_request *request, s
         return -1;
     if (!query.state)
         query.state = "warm";
-    return store_history_trend(routes->store, &query, &answer->body, err);
+    return store_history_trend(routes->answers.store, &query, &answer->body, err);
 }
