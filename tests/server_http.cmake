@@ -8,7 +8,7 @@ rl_unit_test(test_http_probe rl_base PkgConfig::MICROHTTPD)
 target_sources(test_http_probe PRIVATE ${CMAKE_SOURCE_DIR}/server/http/probe.c)
 rl_unit_test(test_multipart rl_request)
 rl_unit_test(test_http_fair rl_http)
-rl_unit_test(test_work_queue rl_http)
+rl_unit_test(test_work_queue rl_loop)
 
 find_package(Python3 COMPONENTS Interpreter)
 if(Python3_FOUND)
