@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/history/observations.h"
 #include "db/series/labels.h"
 #include "gpu/record/json_text.h"
 #include "server/answers/observations.h"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "db/history/excluded.h"
+#include "db/history/observations.h"
 #include "gpu/record/derive.h"
 
 #define ARENA_MAX (64u * 1024u * 1024u)

@@ -1,6 +1,7 @@
 /* From runs to rows: the draws of each row or ceiling, and the spread of those that history has. */
 #include <string.h>
 
+#include "db/work/same.h"
 #include "server/compare/internal.h"
 
 struct row_key {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "db/runs/imports.h"
+#include "db/runs/insert.h"
 #include "gpu/base/time.h"
 #include "gpu/record/json_text.h"
 #include "gpu/wire/import.h"

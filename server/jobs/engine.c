@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/jobs/queue.h"
+#include "db/jobs/transitions.h"
 #include "server/jobs/internal.h"
 
 void jobs_log(const char *fmt, ...)

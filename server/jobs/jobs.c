@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/jobs/queue.h"
 #include "db/jobs/transitions.h"
 #include "db/open.h"
 #include "gpu/base/time.h"

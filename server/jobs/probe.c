@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/jobs/queue.h"
 #include "db/series/devices.h"
 #include "gpu/base/time.h"
 #include "gpu/record/json.h"

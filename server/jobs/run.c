@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/jobs/queue.h"
 #include "db/jobs/transitions.h"
 #include "gpu/base/time.h"
 #include "gpu/record/derive.h"

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/jobs/queue.h"
 #include "db/open.h"
 #include "gpu/base/time.h"
 #include "server/jobs/internal.h"

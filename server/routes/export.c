@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "db/runs/export.h"
+#include "db/runs/list.h"
 #include "gpu/base/time.h"
 #include "server/limits/limits.h"
 #include "server/loop/work_queue.h"

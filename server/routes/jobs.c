@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/jobs/queue.h"
 #include "gpu/base/hash.h"
 #include "gpu/base/num.h"
 #include "gpu/base/said.h"

@@ -1,6 +1,7 @@
 /* Query parameters that several routes share, and what they may say. */
 #include <string.h>
 
+#include "db/runs/list.h"
 #include "gpu/base/num.h"
 #include "gpu/base/said.h"
 #include "gpu/base/time.h"

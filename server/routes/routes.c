@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "db/history/history.h"
+#include "db/runs/withdrawal.h"
 #include "gpu/base/num.h"
 #include "gpu/record/json_text.h"
 #include "server/limits/limits.h"

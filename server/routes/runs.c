@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "db/runs/document.h"
+#include "db/runs/list.h"
 #include "db/runs/read.h"
 #include "db/runs/withdrawal.h"
 #include "gpu/base/hash.h"

@@ -3,6 +3,9 @@
 
 #include <stdlib.h>
 
+#include "db/core/deflate.h"
+#include "db/runs/document.h"
+#include "db/runs/insert.h"
 #include "gpu/record/json.h"
 #include "gpu/record/json_text.h"
 #include "kernels/unit/catalogue.h"

@@ -2,7 +2,9 @@
 #ifndef SERVER_RUNS_STORED_H
 #define SERVER_RUNS_STORED_H
 
+#include "db/core/deflate.h"
 #include "db/core/store.h"
+#include "db/runs/insert.h"
 #include "gpu/base/err.h"
 #include "gpu/record/run.h"
 #include "server/runs/samples.h"
