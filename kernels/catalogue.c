@@ -15,7 +15,7 @@
 #include "kernels/stream/vector_add_stride32.h"
 #include "kernels/transpose/naive.h"
 #include "kernels/transpose/tiled.h"
-#include "kernels/units.h"
+#include "kernels/unit/units.h"
 
 const struct rl_unit rl_unit_vector_add = {
     .id = "vector_add",

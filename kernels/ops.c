@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "kernels/units.h"
+#include "kernels/unit/units.h"
 
 #define RL_OPS(id) &rl_ops_##id,
 const struct rl_unit_ops *const rl_unit_ops[] = {RL_UNITS(RL_OPS)};

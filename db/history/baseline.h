@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "gpu/record/quantile.h"
+#include "gpu/record/derive/quantile.h"
 
 #define BASELINE_MIN 5   /* runs; with fewer there is no band */
 #define BASELINE_MAX 128 /* runs: of the newest days, as many whole ones as fit */

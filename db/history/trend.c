@@ -19,7 +19,7 @@
 #include "db/series/select.h"
 #include "db/series/withdrawn.h"
 #include "gpu/base/time.h"
-#include "gpu/record/quantile.h"
+#include "gpu/record/derive/quantile.h"
 
 #define WARM_UP_DAYS 90                 /* before the first point, at most: where its baseline comes from */
 #define WARM_UP_RUNS (4 * BASELINE_MAX) /* days with so many are enough: the baseline holds a quarter of them */

@@ -11,7 +11,7 @@
 #include "db/rows/trend_day.h"
 #include "db/series/memory.h"
 #include "gpu/base/num.h"
-#include "gpu/record/quantile.h"
+#include "gpu/record/derive/quantile.h"
 
 #define CHANGE_MIN 0.01 /* a smaller one is never held against a run (DESIGN section 7) */
 

@@ -10,7 +10,7 @@
 #include "db/rows/units.h"
 #include "db/rows/work.h"
 #include "gpu/base/time.h"
-#include "gpu/record/derive.h"
+#include "gpu/record/derive/derive.h"
 
 /* ---- facts ---- */
 

@@ -8,7 +8,7 @@
 #include "db/core/text.h"
 #include "db/runs/document.h"
 #include "db/series/cache.h"
-#include "gpu/record/text.h"
+#include "gpu/record/print/text.h"
 
 #define PAGE 64 /* runs looked for at once */
 

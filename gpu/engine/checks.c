@@ -8,7 +8,7 @@
 #include "gpu/engine/card.h"
 #include "gpu/engine/tell.h"
 #include "gpu/engine/unit.h"
-#include "gpu/record/derive.h"
+#include "gpu/record/derive/derive.h"
 
 /* A polynomial above the FMA ceiling would be a loop that was cut short; 1 percent for the clock's own movement. */
 #define ABOVE_CEILING 1.01

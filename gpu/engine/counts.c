@@ -8,8 +8,8 @@
 #include "gpu/engine/blank.h"
 #include "gpu/engine/tell.h"
 #include "gpu/engine/unit.h"
-#include "gpu/record/derive.h"
-#include "gpu/record/quantile.h"
+#include "gpu/record/derive/derive.h"
+#include "gpu/record/derive/quantile.h"
 
 #define SECTOR_BYTES 32
 

@@ -12,7 +12,7 @@
 #include "gpu/engine/counts.h"
 #include "gpu/engine/rows.h"
 #include "gpu/engine/tell.h"
-#include "gpu/record/derive.h"
+#include "gpu/record/derive/derive.h"
 
 #define SPIN_STEPS_MAX 25 /* of about 20 ms: a card that has not settled after half a second is said to be unsteady */
 #define SPIN_WINDOW    3

@@ -8,7 +8,7 @@
 #include "gpu/engine/stop.h"
 #include "gpu/engine/tell.h"
 #include "gpu/engine/unit.h"
-#include "gpu/record/quantile.h"
+#include "gpu/record/derive/quantile.h"
 
 #define WARM_LAUNCHES_MIN 10 /* METHOD "Cache states": a batch of at least 10 launches and at least 1 ms */
 /* METHOD asks for 1 ms; twice that halves what opening a counter range around the batch disturbs in the L2, and leaves

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "gpu/record/quantile.h"
+#include "gpu/record/derive/quantile.h"
 
 void stop_init(struct stop_rule *rule, double wall_limit_s)
 {

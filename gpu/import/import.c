@@ -24,7 +24,7 @@
 #include "gpu/import/timings/events.h"
 #include "gpu/import/timings/plain.h"
 #include "gpu/import/timings/read.h"
-#include "gpu/record/derive.h"
+#include "gpu/record/derive/derive.h"
 #include "gpu/record/json.h"
 #include "kernels/unit/catalogue.h"
 

@@ -14,7 +14,7 @@
 #include "gpu/import/record.h"
 #include "gpu/record/json.h"
 #include "gpu/record/json_text.h"
-#include "gpu/record/text.h"
+#include "gpu/record/print/text.h"
 #include "gpu/wire/import.h"
 
 #define ENVIRONMENT_PREFIX "ROOFLINE_IMPORT_"

@@ -9,7 +9,7 @@
 
 #include "gpu/record/json.h"
 #include "gpu/record/json_text.h"
-#include "gpu/record/text.h"
+#include "gpu/record/print/text.h"
 
 #define JSON_LINE_MAX (16u * 1024 * 1024)
 

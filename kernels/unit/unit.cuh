@@ -12,7 +12,7 @@
 
 #include "kernels/unit/launch.h"
 #include "kernels/unit/random.h"
-#include "kernels/units.h"
+#include "kernels/unit/units.h"
 
 #define RL_ARENA_ALIGN 512u
 

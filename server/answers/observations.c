@@ -6,7 +6,7 @@
 
 #include "db/history/excluded.h"
 #include "db/history/observations.h"
-#include "gpu/record/derive.h"
+#include "gpu/record/derive/derive.h"
 
 #define ARENA_MAX (64u * 1024u * 1024u)
 

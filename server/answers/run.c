@@ -8,8 +8,8 @@
 #include "db/runs/document.h"
 #include "db/runs/lend.h"
 #include "gpu/base/num.h"
-#include "gpu/record/derive.h"
-#include "gpu/record/text.h"
+#include "gpu/record/derive/derive.h"
+#include "gpu/record/print/text.h"
 #include "server/limits/limits.h"
 #include "server/runs/stored.h"
 

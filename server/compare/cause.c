@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "gpu/record/derive.h"
-#include "gpu/record/quantile.h"
+#include "gpu/record/derive/derive.h"
+#include "gpu/record/derive/quantile.h"
 #include "server/compare/internal.h"
 
 #define SHARE_NEEDED 0.5

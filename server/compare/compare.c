@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/record/derive.h"
-#include "gpu/record/quantile.h"
+#include "gpu/record/derive/derive.h"
+#include "gpu/record/derive/quantile.h"
 #include "server/compare/internal.h"
 
 /* A row takes under 6 kB (1.9 kB of draws, 0.7 kB of verdicts, sentences; 2026-11-30) however long its name is, since

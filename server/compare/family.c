@@ -1,7 +1,7 @@
 /* A family of shifts judged together, and the bootstrap. Sources: server/compare/stats.h. */
 #include <math.h>
 
-#include "gpu/record/quantile.h"
+#include "gpu/record/derive/quantile.h"
 #include "server/compare/stats.h"
 
 /* Standard error of the Hodges-Lehmann shift when every draw has this spread. */

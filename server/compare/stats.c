@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "gpu/record/quantile.h"
+#include "gpu/record/derive/quantile.h"
 
 /* ---- distributions ---- */
 

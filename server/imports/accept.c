@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "gpu/base/num.h"
-#include "gpu/record/derive.h"
+#include "gpu/record/derive/derive.h"
+#include "gpu/record/derive/quantile.h"
 #include "gpu/record/json.h"
-#include "gpu/record/quantile.h"
 
 static int broken(struct rl_err *err, const char *field, const char *why)
 {

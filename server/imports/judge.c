@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "gpu/base/hash.h"
-#include "gpu/record/derive.h"
+#include "gpu/record/derive/derive.h"
 #include "gpu/record/json.h"
 #include "gpu/record/json_text.h"
 #include "server/loop/worker.h"

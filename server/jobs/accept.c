@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "db/runs/document.h"
-#include "gpu/record/derive.h"
+#include "gpu/record/derive/derive.h"
+#include "gpu/record/derive/quantile.h"
 #include "gpu/record/json.h"
 #include "gpu/record/json_text.h"
-#include "gpu/record/quantile.h"
 
 /* Daemon and measuring process share the node's clock. */
 #define CLOCK_ROOM_MS (24LL * 3600 * 1000)

@@ -7,7 +7,7 @@
 #include "db/jobs/queue.h"
 #include "db/jobs/transitions.h"
 #include "gpu/base/time.h"
-#include "gpu/record/derive.h"
+#include "gpu/record/derive/derive.h"
 #include "gpu/record/json.h"
 #include "server/jobs/accept.h"
 #include "server/jobs/internal.h"

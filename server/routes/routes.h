@@ -2,8 +2,8 @@
 #ifndef SERVER_ROUTES_ROUTES_H
 #define SERVER_ROUTES_ROUTES_H
 
-#include "db/runs/list.h"
 #include "db/core/store.h"
+#include "db/runs/list.h"
 #include "server/answers/later.h"
 #include "server/imports/imports.h"
 #include "server/jobs/jobs.h"

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "db/runs/lend.h"
-#include "gpu/record/derive.h"
+#include "gpu/record/derive/derive.h"
 
 int run_lend(struct store *store, struct rl_run *run, struct rl_err *err)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/record/derive.h"
+#include "gpu/record/derive/derive.h"
 
 #define KERNEL(name, time, dram, ask)                                                                                  \
     {name, false, RL_WARM, time, 0, dram, ask},                                                                        \

@@ -24,8 +24,8 @@
 #include "db/series/memory.h"
 #include "db/series/select.h"
 #include "gpu/base/time.h"
+#include "gpu/record/derive/quantile.h"
 #include "gpu/record/json.h"
-#include "gpu/record/quantile.h"
 #include "tests/bench/bench_run.h"
 
 #define ROUNDS         1000

@@ -2,7 +2,7 @@
 #include "gpu/import/join/flop.h"
 
 #include "gpu/import/join/mean.h"
-#include "gpu/record/derive.h"
+#include "gpu/record/derive/derive.h"
 
 struct part { /* a metric, and how many operations one of its count is */
     enum import_value value;

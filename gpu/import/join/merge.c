@@ -12,7 +12,7 @@
 #include "gpu/import/join/values.h"
 #include "gpu/import/text/message.h"
 #include "gpu/import/timings/samples.h"
-#include "gpu/record/quantile.h"
+#include "gpu/record/derive/quantile.h"
 
 /* ---- states ---- */
 

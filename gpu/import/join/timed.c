@@ -8,7 +8,7 @@
 #include "gpu/import/text/names.h"
 #include "gpu/import/text/spelling.h"
 #include "gpu/import/timings/events.h"
-#include "gpu/record/quantile.h"
+#include "gpu/record/derive/quantile.h"
 
 static int no_memory(struct import *import)
 {

@@ -12,7 +12,7 @@
 #include "gpu/base/time.h"
 #include "gpu/import/common/note.h"
 #include "gpu/import/text/message.h"
-#include "gpu/record/quantile.h"
+#include "gpu/record/derive/quantile.h"
 
 #define DAY_MS         86400000.0
 #define GAP_FACTOR     3.0 /* an interval of more than so many usual ones has samples missing */

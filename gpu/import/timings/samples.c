@@ -7,7 +7,7 @@
 
 #include "gpu/import/text/json.h"
 #include "gpu/import/text/message.h"
-#include "gpu/record/quantile.h"
+#include "gpu/record/derive/quantile.h"
 #include "kernels/unit/catalogue.h"
 
 #define SAMPLES_MAX 256u /* of one line; as the daemon takes them */

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gpu/record/derive.h"
+#include "gpu/record/derive/derive.h"
 #include "server/compare/compare.h"
 
 #define LAB_RUNS     64

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "gpu/record/quantile.h"
+#include "gpu/record/derive/quantile.h"
 #include "server/compare/stats.h"
 #include "tests/data/compare_fixtures.h"
 

@@ -7,7 +7,7 @@
 #include "db/core/text.h"
 #include "db/history/baseline.h"
 #include "db/history/trend.h"
-#include "gpu/record/quantile.h"
+#include "gpu/record/derive/quantile.h"
 
 /* ---- the noise band ---- */
 

@@ -16,7 +16,7 @@
 #include "gpu/base/time.h"
 #include "gpu/import/import.h"
 #include "gpu/record/json.h"
-#include "gpu/record/text.h"
+#include "gpu/record/print/text.h"
 
 #define LONG_HEAD                                                                                                      \
     "\"ID\",\"Process ID\",\"Process Name\",\"Host Name\",\"Kernel Name\",\"Context\",\"Stream\",\"Block Size\","      \

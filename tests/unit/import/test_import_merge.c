@@ -1,6 +1,6 @@
 /* Counters beside times: states, matching, what stays unknown, and the table that comes of it. */
-#include "gpu/record/derive.h"
-#include "gpu/record/quantile.h"
+#include "gpu/record/derive/derive.h"
+#include "gpu/record/derive/quantile.h"
 #include "kernels/unit/catalogue.h"
 #include "tests/unit/import/import_fixture.h"
 #include "tests/unit/record/sample_run.h"

@@ -1,6 +1,6 @@
 /* What becomes of a counter file's cells: whole counts, rates, times and clocks, instructions by precision, and cells
  * that hold no number. */
-#include "gpu/record/derive.h"
+#include "gpu/record/derive/derive.h"
 #include "tests/unit/import/import_fixture.h"
 
 #define CELL(id, metric, unit, value) LONG_ROW(id, "k", "(5, 1, 1)", metric, unit, value)

@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gpu/record/derive/quantile.h"
 #include "gpu/record/json.h"
-#include "gpu/record/quantile.h"
 #include "server/jobs/accept.h"
 #include "server/runs/stored.h"
 #include "tests/unit/record/sample_run.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/record/derive.h"
+#include "gpu/record/derive/derive.h"
 #include "gpu/record/run.h"
 
 #define MUST(x)                                                                                                        \

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gpu/record/derive.h"
+#include "gpu/record/derive/derive.h"
 #include "gpu/record/fields.h"
 #include "gpu/record/json.h"
 #include "tests/unit/record/sample_run.h"

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/record/quantile.h"
+#include "gpu/record/derive/quantile.h"
 #include "tests/data/quantile_fixtures.h"
 
 static void assert_close(double seen, double wanted, const char *what)

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "gpu/record/derive.h"
+#include "gpu/record/derive/derive.h"
 #include "gpu/record/json.h"
 #include "tests/unit/record/sample_run.h"
 

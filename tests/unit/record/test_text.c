@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "gpu/record/text.h"
+#include "gpu/record/print/text.h"
 #include "tests/unit/record/sample_run.h"
 
 static char *table(const struct rl_run *run, enum rl_state state)

@@ -1,7 +1,7 @@
 /* Rates, ratios and places from times and counts. Definitions and thresholds: derive.h. */
 #include <string.h>
 
-#include "gpu/record/derive_internal.h"
+#include "gpu/record/derive/internal.h"
 
 static const char why_at_floor[] = "the DRAM bytes are at the counter's floor";
 static const char why_changing[] = "the DRAM bytes are below 0.0001 of the asked bytes, and others in each run";

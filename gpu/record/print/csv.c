@@ -4,7 +4,7 @@
 
 #include "gpu/base/num.h"
 #include "gpu/base/time.h"
-#include "gpu/record/text.h"
+#include "gpu/record/print/text.h"
 
 struct line {
     const struct rl_run *run;

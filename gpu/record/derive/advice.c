@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "gpu/base/num.h"
-#include "gpu/record/derive_internal.h"
+#include "gpu/record/derive/internal.h"
 
 static const char *const level_names[DERIVE_LEVELS] = {"DRAM", "L2", "L1", "compute"};
 static const char why_no_memory[] = "memory ran out";

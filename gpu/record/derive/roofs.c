@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "gpu/base/num.h"
-#include "gpu/record/derive_internal.h"
+#include "gpu/record/derive/internal.h"
 
 const char derive_why_no_flop[] = "the kernel does no floating-point work";
 const char derive_why_mixed[] = "bytes of cold launches with times of warm ones are shown, not judged";

@@ -1,5 +1,5 @@
 /* The table for people. */
-#include "gpu/record/text.h"
+#include "gpu/record/print/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "gpu/base/num.h"
 #include "gpu/base/time.h"
 #include "gpu/base/width.h"
-#include "gpu/record/derive.h"
+#include "gpu/record/derive/derive.h"
 
 #define MICRO 1e-6
 #define MEGA  1e6

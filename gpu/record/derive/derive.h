@@ -1,6 +1,6 @@
 /* Derived values: everything that follows from stored times and counts. Pure; no I/O. */
-#ifndef RL_DERIVE_H
-#define RL_DERIVE_H
+#ifndef GPU_RECORD_DERIVE_DERIVE_H
+#define GPU_RECORD_DERIVE_DERIVE_H
 
 #include "gpu/record/run.h"
 

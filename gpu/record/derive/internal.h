@@ -1,10 +1,11 @@
-/* What the files of derivation share (derive.c, derive_roofs.c, derive_advice.c). Private to gpu/record. */
-#ifndef RL_DERIVE_INTERNAL_H
-#define RL_DERIVE_INTERNAL_H
+/* What the files of derivation share (derive.c, gpu/record/derive/roofs.c, gpu/record/derive/advice.c). Private to
+ * gpu/record. */
+#ifndef GPU_RECORD_DERIVE_INTERNAL_H
+#define GPU_RECORD_DERIVE_INTERNAL_H
 
 #include <math.h>
 
-#include "gpu/record/derive.h"
+#include "gpu/record/derive/derive.h"
 
 enum derive_level { DERIVE_DRAM, DERIVE_L2, DERIVE_L1, DERIVE_COMPUTE, DERIVE_LEVELS };
 
@@ -48,7 +49,7 @@ static inline struct rl_real derive_percent(struct rl_real part, struct rl_real 
     return rl_is_known(ratio) ? rl_known(100 * ratio.value) : ratio;
 }
 
-/* ---- derive_roofs.c ---- */
+/* ---- gpu/record/derive/roofs.c ---- */
 
 /* A ceiling's value: the run's own, or with lent, where the run has none of its kind, the one lent to it. */
 struct rl_real derive_ceiling_value(const struct rl_run *run, const char *name, enum rl_state state, bool lent,
@@ -72,11 +73,11 @@ bool derive_fp32_assumed(const struct derive_view *v);
 bool derive_constants_alone(const struct derive_view *v);
 void derive_set_levels(const struct derive_view *v);
 
-/* ---- derive_bytes.c ---- */
+/* ---- gpu/record/derive/bytes.c ---- */
 
 void derive_bytes(const struct derive_view *v); /* dram, dram_settled, dram_4n */
 
-/* ---- derive_advice.c ---- */
+/* ---- gpu/record/derive/advice.c ---- */
 
 void derive_judge(struct derive_view *v); /* bound and advice */
 void derive_explain(const struct derive_view *v);

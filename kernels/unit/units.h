@@ -1,6 +1,6 @@
 /* The units by name, and their CUDA side: for the catalogue and the files that implement them. */
-#ifndef KERNELS_UNITS_H
-#define KERNELS_UNITS_H
+#ifndef KERNELS_UNIT_UNITS_H
+#define KERNELS_UNIT_UNITS_H
 
 #include "kernels/unit/catalogue.h"
 #include "kernels/unit/launch.h"

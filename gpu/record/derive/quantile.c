@@ -1,5 +1,5 @@
 /* Quantiles and the median's standard error. Sources: quantile.h. */
-#include "gpu/record/quantile.h"
+#include "gpu/record/derive/quantile.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* A row's DRAM bytes: their sum, what a cold launch owes with its write-backs, whether they are steady. */
-#include "gpu/record/derive_internal.h"
+#include "gpu/record/derive/internal.h"
 
 struct rl_real rl_dram_owed(const struct rl_run *run, const struct rl_row *row, enum rl_state state)
 {
