@@ -172,7 +172,7 @@ struct rl_row_state {
     struct rl_real temperature_c;
     struct rl_strings reasons; /* clock event reasons seen around the row, by NVML's names */
     int64_t attempts;          /* 1, or more after a clock or thermal retry */
-    struct rl_strings flags;   /* see SCHEMA.md: clock_moved, throttled, not_steady, cache_resident, … */
+    struct rl_strings flags;   /* see gpu/METHOD.md: clock_moved, throttled, not_steady, cache_resident, … */
     struct rl_profiled profiled;
     struct rl_levels levels;
     struct rl_explained explained;
@@ -244,7 +244,7 @@ struct rl_ceiling {
 };
 
 struct rl_check {
-    const char *name;       /* see SCHEMA.md for the list */
+    const char *name;       /* see gpu/METHOD.md for the list */
     const char *title;      /* what was compared, in words */
     struct rl_flag3 passed; /* unknown when it could not be made, with the reason */
     const char *detail;     /* figures seen: "max relative error 1.2e-7 of 4.0e-6 allowed at 16777216 elements" */

@@ -212,7 +212,7 @@ static const char exit_statuses[] =
     "system has too little\n"
     "or fails, 74 a file cannot be read or written, 75 try again, 76 the measuring program broke the protocol, 77 not "
     "permitted.\n"
-    "README.md, \"Errors, and what to do\", has the status of each error.";
+    "server/API.md, \"Errors\", has the status of each error.";
 
 void ctl_help(const char *of)
 {

@@ -1,4 +1,5 @@
-/* The ways in which a measuring process (README, "Two ways to start a measurement") and an importing one come to be. */
+/* The ways in which a measuring process (deploy/OPERATING.md, "Two ways to start a measurement") and an importing one
+ * come to be. */
 #ifndef SERVER_PROCESS_SPAWN_H
 #define SERVER_PROCESS_SPAWN_H
 

@@ -228,8 +228,8 @@ class Commands(Ctl):
         self.assertEqual(self.ctl("help", url=False).stdout, self.ctl("--help", url=False).stdout)
         everything = self.ctl("--help", url=False).stdout
         self.assertRegex(everything, r"(?m)^  help COMMAND ")
-        # every status that the README's table of errors gives is told, and each command's own lines alone
-        table = (pathlib.Path(__file__).resolve().parents[2] / "README.md").read_text().split("<!-- errors: begin -->")[1]
+        # every status that the table of errors in server/API.md gives is told, and each command's own lines alone
+        table = (pathlib.Path(__file__).resolve().parents[2] / "server/API.md").read_text().split("<!-- errors: begin -->")[1]
         statuses = everything.split("Exit status:")[1]
         for status in set(re.findall(r"^\| `\w+` \| \d+ \| (\d+) \|", table, re.M)):
             self.assertRegex(statuses, rf"\b{status} ")

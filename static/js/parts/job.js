@@ -30,7 +30,8 @@ export function who(principal) {
 }
 
 /**
- * What a counter session that cannot be had means, and what to do about it: the catalogue's words (README, "Errors").
+ * What a counter session that cannot be had means, and what to do about it: the catalogue's words (server/API.md,
+ * "Errors").
  */
 export const COUNTERS = {
   counters_permission: [

@@ -10,7 +10,7 @@ const PREFIX = "/node7/gpu";
 
 /**
  * {url, astray, close()}: astray collects what was asked for outside of the prefix. The Host stays the browser's, as
- * README.md says.
+ * deploy/OPERATING.md says.
  */
 async function proxyOf(daemon) {
   const astray = [];
