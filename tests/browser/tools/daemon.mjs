@@ -23,7 +23,9 @@ export function slowRecording(folder, ms) {
 
 /** What measures over a recording: the program that ships, or the tests' where the recording has faults. */
 function measure(replay) {
-  const faulty = readFileSync(replay, "utf8").split("\n", 2).some((line) => /"op": ?"fault"/.test(line));
+  const faulty = readFileSync(replay, "utf8")
+    .split("\n", 2)
+    .some((line) => /"op": ?"fault"/.test(line));
   return join(RL_BIN, faulty ? "faulty_measure" : "roofline-measure");
 }
 
