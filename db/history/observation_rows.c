@@ -110,14 +110,14 @@ struct import_flags {
     int step; /* of it: 1 stands on a row, 0 is through, -1 failed */
 };
 
-static uint64_t take_import_flags(struct import_flags *flags, int64_t unit_id, const char *state, struct rl_err *err)
+static unsigned take_import_flags(struct import_flags *flags, int64_t unit_id, const char *state, struct rl_err *err)
 {
-    uint64_t found;
+    unsigned found;
 
     if (flags->step != 1 || sqlite3_column_int64(flags->stmt.handle, 0) != unit_id ||
         strcmp((const char *)sqlite3_column_text(flags->stmt.handle, 1), state) != 0)
         return 0;
-    found = (uint64_t)sqlite3_column_int64(flags->stmt.handle, 2);
+    found = (unsigned)sqlite3_column_int64(flags->stmt.handle, 2);
     flags->step = stmt_step(&flags->stmt, err, "reading an import's flags");
     return found;
 }
@@ -129,7 +129,7 @@ static int read_row(struct observation_reader *reader, struct stmt *stmt, struct
     const char *bound = (const char *)sqlite3_column_text(stmt->handle, 12);
     const char *state_name = (const char *)sqlite3_column_text(stmt->handle, 1);
     int64_t unit_id = sqlite3_column_int64(stmt->handle, 0);
-    uint64_t import_flags = take_import_flags(flags, unit_id, state_name, err);
+    unsigned import_flags = take_import_flags(flags, unit_id, state_name, err);
     enum rl_state state;
     struct unit *unit;
 
@@ -158,7 +158,7 @@ static int read_row(struct observation_reader *reader, struct stmt *stmt, struct
         .settled_bytes = observation_real_at(stmt, 9),
         .dram_per_ask = observation_real_at(stmt, 10),
         .percent_of_ceiling = observation_real_at(stmt, 11),
-        .flags = (uint64_t)sqlite3_column_int(stmt->handle, 13) + 128 * import_flags,
+        .flags = (unsigned)sqlite3_column_int(stmt->handle, 13) | import_flags << 7,
         .bound = bound == NULL                   ? NULL
                  : strcmp(bound, "memory") == 0  ? "memory"
                  : strcmp(bound, "compute") == 0 ? "compute"

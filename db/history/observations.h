@@ -9,29 +9,12 @@
 #include "db/core/store.h"
 #include "db/work/same.h"
 #include "gpu/base/buf.h"
+#include "gpu/record/flags.h"
 #include "gpu/record/run.h"
 
 #define STORE_OBSERVATIONS_MAX        100 /* runs of one side; over it: RL_E_BAD_FIELD */
 #define STORE_OBSERVATION_KERNELS_MAX 64  /* named of one side; over it: RL_E_BAD_FIELD */
 #define STORE_OBSERVATION_NAME_BYTES  2048
-
-enum store_row_flag { /* bits of store_observation_row.flags: flags of the row's state by name */
-                      STORE_ROW_CLOCK_MOVED = 1,
-                      STORE_ROW_THROTTLED = 2,
-                      STORE_ROW_NOT_STEADY = 4,
-                      STORE_ROW_AT_FLOOR = 8,
-                      STORE_ROW_CACHE_RESIDENT = 16,
-                      STORE_ROW_WRITEBACK_UNPAID = 32,
-                      STORE_ROW_ABOVE_CEILING = 64,
-                      STORE_ROW_UNSETTLED = 128, /* from here on of imports */
-                      STORE_ROW_SINGLE_LAUNCH = 256,
-                      STORE_ROW_LAUNCHES_DIFFER = 512,
-                      STORE_ROW_TIME_DERIVED = 1024,
-                      STORE_ROW_PROFILER_TIME = 2048, /* no time was given: the profiler's durations are the times */
-                      STORE_ROW_BYTES_DERIVED = 4096, /* DRAM bytes are a rate times a duration */
-                      STORE_ROW_ABOVE_ROOF = 8192,
-};
-enum store_run_flag { STORE_RUN_SHARED = 1, STORE_RUN_THROTTLED = 2, STORE_RUN_DRIVER_CHANGED = 4 };
 
 struct store_observation_row { /* one kernel or ceiling in one state; NaN, -1 and NULL: unknown in that run */
     const char *unit;          /* id */
@@ -46,7 +29,7 @@ struct store_observation_row { /* one kernel or ceiling in one state; NaN, -1 an
     double dram_per_ask;       /* settled over asked */
     double percent_of_ceiling; /* kernels */
     int64_t ask_bytes;         /* -1 unknown, and for compute ceilings */
-    uint64_t flags;            /* enum store_row_flag */
+    unsigned flags;            /* enum rl_row_flag */
     const char *bound;         /* "memory", "compute", "latency" or NULL */
     struct store_work work;
     struct store_launch launch;
@@ -56,7 +39,7 @@ struct store_observation { /* one run */
     const char *device, *driver, *cuda; /* driver and cuda "" when unknown; cuda: of the runtime */
     const char *suite, *sizes, *source, *counters, *outcome;
     bool eligible, withdrawn;
-    unsigned flags; /* enum store_run_flag: why not eligible, beside the outcome */
+    unsigned flags; /* enum rl_run_flag: why not eligible, beside the outcome */
     int64_t method_version;
     int ecc;                                       /* 1, 0, -1 unknown */
     double power_limit_w, floor_dram_bytes;        /* NaN unknown */

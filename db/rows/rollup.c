@@ -11,32 +11,20 @@
 #include "db/rows/work.h"
 #include "gpu/base/time.h"
 #include "gpu/record/derive/derive.h"
+#include "gpu/record/flags.h"
 
 /* ---- facts ---- */
 
-/* Bit i is the i-th of the words. */
-static int64_t flag_bits(const struct rl_strings *flags, const char *const *words)
-{
-    int64_t bits = 0;
-
-    for (int i = 0; words[i] != NULL; i++)
-        bits |= (int64_t)rl_strings_has(flags, words[i]) << i;
-    return bits;
-}
-
-static const char *const run_flags[] = {"shared", "throttled", "driver_changed", NULL};
-static const char *const row_flags[] = {
-    "clock_moved",      "throttled",     "not_steady",    "at_floor",      "cache_resident",
-    "writeback_unpaid", "above_ceiling", "unsettled",     "single_launch", "launches_differ",
-    "time_derived",     "profiler_time", "bytes_derived", "above_roof",    NULL};
-#define IMPORT_FLAGS_AT  7 /* those before it are run_row's, the others run_row_import's: at most 32 */
-#define PROFILER_TIME_AT 11
-_Static_assert(sizeof row_flags / sizeof *row_flags <= IMPORT_FLAGS_AT + 32 + 1, "the CHECK of run_row_import.flags");
-_Static_assert(1 << (PROFILER_TIME_AT - IMPORT_FLAGS_AT) == 16, "TREND_SOURCE has the number");
+/* What the columns take, by their CHECKs: run_fact.flags the bits below 3, run_row.flags those below 7, and
+ * run_row_import.flags those from 7 on, at most 32. */
+#define RUN_FLAGS_STORED 7u
+#define IMPORT_FLAGS_AT  7
+_Static_assert(RL_ROW_FLAG_COUNT <= IMPORT_FLAGS_AT + 32, "the CHECK of run_row_import.flags");
+_Static_assert(RL_ROW_PROFILER_TIME >> IMPORT_FLAGS_AT == 16, "TREND_SOURCE has the number");
 
 bool store_run_eligible(const struct rl_run *run)
 {
-    return run->outcome == RL_OK && flag_bits(&run->flags, run_flags) == 0;
+    return run->outcome == RL_OK && (rl_run_flag_bits(&run->flags) & rl_run_flags_barring()) == 0;
 }
 
 static void bind_text3(struct stmt *stmt, const char *name, struct rl_text text)
@@ -54,7 +42,7 @@ static int put_fact(struct store *store, int64_t run_id, int64_t series, const s
     stmt_int(&stmt, ":date", run->finished_at_ms);
     stmt_int(&stmt, ":day", rl_time_day(run->finished_at_ms));
     stmt_int(&stmt, ":eligible", store_run_eligible(run));
-    stmt_int(&stmt, ":flags", flag_bits(&run->flags, run_flags));
+    stmt_int(&stmt, ":flags", rl_run_flag_bits(&run->flags) & RUN_FLAGS_STORED);
     stmt_int(&stmt, ":method", environment->method_version);
     if (environment->ecc.why == NULL)
         stmt_int(&stmt, ":ecc", environment->ecc.value);
@@ -74,7 +62,7 @@ struct narrow {
     int64_t launches;
     struct rl_real time_s, value, sm_hz, memory_hz, dram, settled, per_ask, percent;
     struct rl_count ask_bytes;
-    int64_t flags;
+    unsigned flags; /* enum rl_row_flag */
     const char *bound;
     struct store_work work;
     struct store_launch launch;
@@ -109,7 +97,7 @@ static int put_narrow(struct store *store, int64_t run_id, const struct narrow *
     stmt_real(&stmt, ":settled", row->settled);
     stmt_real(&stmt, ":per_ask", row->per_ask);
     stmt_real(&stmt, ":percent", row->percent);
-    stmt_int(&stmt, ":flags", row->flags & ((1 << IMPORT_FLAGS_AT) - 1));
+    stmt_int(&stmt, ":flags", row->flags & ((1u << IMPORT_FLAGS_AT) - 1));
     stmt_text(&stmt, ":bound", row->bound);
     if (stmt_run(&stmt, err, "storing a run's rows") < 0)
         return -1;
@@ -143,7 +131,7 @@ static int add_to_trend(struct store *store, int64_t run_id, int64_t date_ms, co
 static int put_row(struct store *store, int64_t run_id, const struct rl_run *run, struct narrow *row, bool ceiling,
                    struct rl_err *err)
 {
-    row->key.profiler_time = (row->flags >> PROFILER_TIME_AT & 1) != 0;
+    row->key.profiler_time = (row->flags & RL_ROW_PROFILER_TIME) != 0;
     if (store_work_put(store, &row->work, &row->key.work_id, err) < 0 || put_narrow(store, run_id, row, err) < 0)
         return -1;
     return store_run_eligible(run) ? add_to_trend(store, run_id, run->finished_at_ms, row, ceiling, err) : 0;
@@ -185,7 +173,7 @@ static int put_kernel(struct store *store, int64_t run_id, struct trend_key key,
                              .percent = run->lent.present && run->source == RL_IMPORTED
                                             ? rl_unknown("of a ceiling that another run lent")
                                             : s->percent_of_ceiling,
-                             .flags = flag_bits(&s->flags, row_flags),
+                             .flags = rl_row_flag_bits(&s->flags),
                              .bound = s->bound.why == NULL ? s->bound.value : NULL,
                              .work = work,
                              .launch = launch};
@@ -217,7 +205,7 @@ static int put_ceiling(struct store *store, int64_t run_id, struct trend_key key
                          .settled = rl_unknown("not counted for ceilings"),
                          .per_ask = from->dram_per_ask,
                          .percent = rl_unknown("a ceiling itself"),
-                         .flags = flag_bits(&from->flags, row_flags)};
+                         .flags = rl_row_flag_bits(&from->flags)};
 
     store_work_of_ceiling(from, &row.work, &row.launch);
     if (from->unit == NULL || strcmp(from->unit, "byte_per_s") != 0)

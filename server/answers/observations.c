@@ -38,24 +38,6 @@ static enum rl_source source_of(const char *name)
     return RL_IMPORTED;
 }
 
-static unsigned flags_of(const struct store_observation_row *row)
-{
-    static const struct {
-        uint64_t stored;
-        unsigned flag;
-    } flags[] = {
-        {STORE_ROW_THROTTLED, COMPARE_THROTTLED},         {STORE_ROW_CLOCK_MOVED, COMPARE_CLOCK_MOVED},
-        {STORE_ROW_NOT_STEADY, COMPARE_NOT_STEADY},       {STORE_ROW_UNSETTLED, COMPARE_UNSETTLED},
-        {STORE_ROW_SINGLE_LAUNCH, COMPARE_SINGLE_LAUNCH}, {STORE_ROW_LAUNCHES_DIFFER, COMPARE_LAUNCHES_DIFFER},
-        {STORE_ROW_TIME_DERIVED, COMPARE_TIME_DERIVED},   {STORE_ROW_PROFILER_TIME, COMPARE_PROFILER_TIME},
-        {STORE_ROW_BYTES_DERIVED, COMPARE_BYTES_DERIVED},
-    };
-    unsigned ret = 0;
-    for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
-        ret |= row->flags & flags[i].stored ? flags[i].flag : 0;
-    return ret;
-}
-
 static struct compare_launch launch_of(const struct store_observation_row *row)
 {
     const struct store_launch *launch = &row->launch;
@@ -77,7 +59,7 @@ static void put_row(const struct store_observation *draw, const struct store_obs
                                 : rl_unknown(not_there),
         .ask_bytes = row->ask_bytes >= 0 ? rl_known((double)row->ask_bytes) : rl_unknown(not_there),
         .bound = row->bound,
-        .flags = flags_of(row),
+        .flags = row->flags,
         .work = row->work,
         .launch = launch_of(row),
     };
@@ -94,8 +76,8 @@ static int put_rows(const struct store_observation *draw, struct rl_arena *arena
     for (size_t i = 0; i < draw->row_count; i++) {
         const struct store_observation_row *row = &draw->rows[i];
         if (row->ceiling)
-            ceilings[ret->ceiling_count++] = (struct compare_ceiling_draw){
-                row->unit, row->state, real_of(row->value), flags_of(row), row->work, launch_of(row)};
+            ceilings[ret->ceiling_count++] = (struct compare_ceiling_draw){row->unit,  row->state, real_of(row->value),
+                                                                           row->flags, row->work,  launch_of(row)};
         else
             put_row(draw, row, &rows[ret->draw_count++]);
     }
@@ -114,10 +96,10 @@ static int put_run(const struct store_observation *draw, struct rl_arena *arena,
         .method_version = draw->method_version,
         .source = source_of(draw->source),
         .outcome = outcome_of(draw->outcome),
-        .shared = (draw->flags & STORE_RUN_SHARED) != 0,
-        .throttled = (draw->flags & STORE_RUN_THROTTLED) != 0,
+        .shared = (draw->flags & RL_RUN_SHARED) != 0,
+        .throttled = (draw->flags & RL_RUN_THROTTLED) != 0,
         .withdrawn = draw->withdrawn,
-        .driver_changed = (draw->flags & STORE_RUN_DRIVER_CHANGED) != 0,
+        .driver_changed = (draw->flags & RL_RUN_DRIVER_CHANGED) != 0,
         .ecc = {draw->ecc == 1, draw->ecc < 0 ? not_there : NULL},
         .mig = text_of(draw->mig),
         .power_limit_w = real_of(draw->power_limit_w),
@@ -237,7 +219,7 @@ static struct compare_past *past_of(const struct store_observations *draws, cons
         int64_t group = group_of(draws, i);
         for (size_t k = 0; same_identity(draw, like) && k < draw->row_count; k++) {
             const struct store_observation_row *row = &draw->rows[k];
-            if (row->flags & STORE_ROW_TIME_DERIVED)
+            if (row->flags & RL_ROW_TIME_DERIVED)
                 continue;
             past[count] =
                 (struct compare_past){row->unit,
@@ -245,7 +227,7 @@ static struct compare_past *past_of(const struct store_observations *draws, cons
                                       group,
                                       real_of(row->ceiling ? row->value > 0 ? 1 / row->value : NAN : row->time_s),
                                       real_of(row->dram_bytes),
-                                      flags_of(row),
+                                      row->flags,
                                       &row->work};
             count++;
         }

@@ -68,6 +68,7 @@
 
 #include "db/work/same.h"
 #include "gpu/base/err.h"
+#include "gpu/record/flags.h"
 #include "gpu/record/run.h"
 #include "server/compare/stats.h"
 
@@ -98,27 +99,15 @@ struct compare_draw { /* one row of one run in one state */
         dram_floor; /* below it a count says nothing: RL_FLOOR_FACTOR x counters.floor_dram_bytes / launches */
     struct rl_real ask_bytes;
     const char *bound;      /* "memory", "compute", "latency"; NULL: unknown */
-    unsigned flags;         /* enum compare_flag */
+    unsigned flags;         /* enum rl_row_flag */
     struct store_work work; /* see WORK */
     struct compare_launch launch;
 };
-enum compare_flag {                        /* the row's own flags, by name; others change nothing here */
-                    COMPARE_THROTTLED = 1, /* its time is left out of a side that a query gave */
-                    COMPARE_CLOCK_MOVED = 2,
-                    COMPARE_NOT_STEADY = 4,
-                    COMPARE_UNSETTLED = 8,
-                    COMPARE_SINGLE_LAUNCH = 16,
-                    COMPARE_LAUNCHES_DIFFER = 32,
-                    COMPARE_TIME_DERIVED = 64,
-                    COMPARE_PROFILER_TIME = 128,
-                    COMPARE_BYTES_DERIVED = 256,
-};
-
 struct compare_ceiling_draw {
     const char *name;
     enum rl_state state;
     struct rl_real value;   /* byte/s or flop/s */
-    unsigned flags;         /* enum compare_flag */
+    unsigned flags;         /* enum rl_row_flag */
     struct store_work work; /* flop or asked bytes */
     struct compare_launch launch;
 };
@@ -168,7 +157,7 @@ struct compare_past {
     int64_t group;         /* equal for runs that should be alike: the store's series */
     struct rl_real time_s; /* of a ceiling: 1 / value */
     struct rl_real dram_bytes;
-    unsigned flags;                /* enum compare_flag */
+    unsigned flags;                /* enum rl_row_flag */
     const struct store_work *work; /* NULL: nothing is known of it */
 };
 struct compare_history {

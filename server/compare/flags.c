@@ -11,26 +11,19 @@ struct kind {
     unsigned flag; /* 0: rows that mix the states */
     const char *name, *meaning;
 };
-static const struct kind kinds[] = {
-    {0, "mixed", "bytes of cold launches beside times of warm ones, which are shown and not judged"},
-    {COMPARE_TIME_DERIVED, "time_derived",
-     "a time that follows from bytes, a percentage and the ceiling, which is not judged"},
-    {COMPARE_SINGLE_LAUNCH, "single_launch",
-     "a profiler counted single launches, whose bytes are not held against those of a loop"},
-    {COMPARE_UNSETTLED, "unsettled",
-     "a profiler counted the launch alone; bytes are judged within the launch on both sides"},
-    {COMPARE_LAUNCHES_DIFFER, "launches_differ", "the launches that make the row have bytes 1 percent or more apart"},
-    {COMPARE_THROTTLED, "throttled",
-     "the driver lowered the clocks; such times are judged only in runs that were named one by one"},
-    {COMPARE_CLOCK_MOVED, "clock_moved", "the SM clock moved while the row was timed"},
-    {COMPARE_NOT_STEADY, "not_steady", "bytes per launch had not become steady"},
-    {COMPARE_PROFILER_TIME, "profiler_time",
-     "no time was given but a profiler's durations, at the clocks that it sets; they are held against their like "
-     "alone"},
-    {COMPARE_BYTES_DERIVED, "bytes_derived",
-     "their DRAM bytes are a rate times a duration, not a count; they are held against their like alone"},
-};
-_Static_assert(sizeof kinds / sizeof kinds[0] < COMPARE_FLAG_WARNINGS, "and one of counters");
+static const struct kind of_mixed_rows = {
+    0, "mixed", "bytes of cold launches beside times of warm ones, which are shown and not judged"};
+
+/* The kind that is told at this place, from 1 on, after the mixed rows; false: there are no more. */
+static bool kind_at(unsigned rank, struct kind *ret)
+{
+    for (unsigned i = 0; i < RL_ROW_FLAG_COUNT; i++)
+        if (rl_row_flags[i].rank == rank) {
+            *ret = (struct kind){1u << i, rl_row_flags[i].id, rl_row_flags[i].judged};
+            return true;
+        }
+    return false;
+}
 
 struct found { /* the runs' rows of one kind */
     size_t count[2];
@@ -134,21 +127,28 @@ static int warn_of_counters(const struct chosen *const sides[2], struct compare_
                                        some ? "bytes are judged on the others" : "bytes cannot be judged, only times"));
 }
 
+static int warn_of_kind(const struct kind *kind, const struct chosen *const sides[2], struct compare_result *result)
+{
+    struct found found = {.count = {0, 0}};
+    for (size_t s = 0; s < 2; s++)
+        for (size_t i = 0; i < sides[s]->count; i++) {
+            const struct compare_run *run = sides[s]->runs[i];
+            for (size_t d = 0; d < run->draw_count; d++)
+                find(kind, run->draws[d].kernel, run->draws[d].state, run->draws[d].flags, s, &found);
+            for (size_t c = 0; c < run->ceiling_count; c++)
+                find(kind, run->ceilings[c].name, run->ceilings[c].state, run->ceilings[c].flags, s, &found);
+        }
+    return found.count[0] + found.count[1] > 0 ? warn(kind, &found, result) : 0;
+}
+
 int compare_flag_warnings(const struct chosen *base, const struct chosen *head, struct compare_result *result)
 {
     const struct chosen *const sides[2] = {base, head};
-    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
-        struct found found = {.count = {0, 0}};
-        for (size_t s = 0; s < 2; s++)
-            for (size_t i = 0; i < sides[s]->count; i++) {
-                const struct compare_run *run = sides[s]->runs[i];
-                for (size_t d = 0; d < run->draw_count; d++)
-                    find(&kinds[k], run->draws[d].kernel, run->draws[d].state, run->draws[d].flags, s, &found);
-                for (size_t c = 0; c < run->ceiling_count; c++)
-                    find(&kinds[k], run->ceilings[c].name, run->ceilings[c].state, run->ceilings[c].flags, s, &found);
-            }
-        if (found.count[0] + found.count[1] > 0 && warn(&kinds[k], &found, result) != 0)
+    struct kind kind = of_mixed_rows;
+    unsigned rank = 0;
+    do
+        if (warn_of_kind(&kind, sides, result) != 0)
             return -1;
-    }
+    while (kind_at(++rank, &kind));
     return warn_of_counters(sides, result);
 }

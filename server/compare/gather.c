@@ -84,9 +84,9 @@ static void add_bytes(struct draws *draws, const struct rl_real *bytes, unsigned
 /* The time that may be judged. */
 static struct rl_real time_of(const struct compare_draw *draw, bool named)
 {
-    if (draw->flags & COMPARE_TIME_DERIVED)
+    if (draw->flags & RL_ROW_TIME_DERIVED)
         return rl_unknown("its time follows from bytes, a percentage and the ceiling: nobody measured it");
-    if ((draw->flags & COMPARE_THROTTLED) && !named)
+    if ((draw->flags & RL_ROW_THROTTLED) && !named)
         return rl_unknown("the row was throttled");
     return draw->time_s;
 }
@@ -193,12 +193,12 @@ static unsigned kind_of(const struct draws *side, bool bytes)
 {
     unsigned flags = bytes ? (side->bytes_n > 0 ? side->bytes_flags[0] : 0)
                            : (side->n > 0 && side->draw[0] != NULL ? side->draw[0]->flags : 0);
-    return flags & (bytes ? COMPARE_BYTES_DERIVED : COMPARE_PROFILER_TIME);
+    return flags & (bytes ? RL_ROW_BYTES_DERIVED : RL_ROW_PROFILER_TIME);
 }
 
 static bool is_like(const struct subject *subject, const struct compare_past *past, unsigned kind, bool bytes)
 {
-    if ((past->flags & (bytes ? COMPARE_BYTES_DERIVED : COMPARE_PROFILER_TIME)) != kind)
+    if ((past->flags & (bytes ? RL_ROW_BYTES_DERIVED : RL_ROW_PROFILER_TIME)) != kind)
         return false;
     return past->work == NULL || ((subject->base.model == NULL || !work_is_other(past->work, &subject->base.work)) &&
                                   (subject->head.model == NULL || !work_is_other(past->work, &subject->head.work)));

@@ -74,7 +74,7 @@ static inline bool compare_is_positive(const struct rl_real *value)
 }
 
 /* ---- server/compare/flags.c ---- */
-#define COMPARE_FLAG_WARNINGS 11 /* at most so many */
+#define COMPARE_FLAG_WARNINGS (RL_ROW_FLAG_COUNT + 2) /* at most so many: each flag, mixed rows, counters */
 /* Warnings of flagged draws and of runs without counters; result->warnings has room. -1 when memory ran out. */
 int compare_flag_warnings(const struct chosen *base, const struct chosen *head, struct compare_result *result);
 /* "1 row (vector_add warm) is", "5 rows (vector_add warm, … and others) are": at most three are named. */

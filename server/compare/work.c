@@ -144,11 +144,11 @@ struct kind { /* of values that are not held against the others */
     const char *reason;         /* why such a draw is left out */
 };
 static const struct kind kinds[] = {
-    {COMPARE_PROFILER_TIME, false, "profiler_time", "a profiler's durations", "times of events",
+    {RL_ROW_PROFILER_TIME, false, "profiler_time", "a profiler's durations", "times of events",
      "its time is a profiler's duration, which is not held against times of events"},
-    {COMPARE_SINGLE_LAUNCH, true, NULL, NULL, NULL,
+    {RL_ROW_SINGLE_LAUNCH, true, NULL, NULL, NULL,
      "its bytes are of single launches, which are not held against those of a loop"},
-    {COMPARE_BYTES_DERIVED, true, "bytes_derived", "bytes that are a rate times a duration", "counted bytes",
+    {RL_ROW_BYTES_DERIVED, true, "bytes_derived", "bytes that are a rate times a duration", "counted bytes",
      "its bytes are a rate times a duration, which is not held against counted ones"},
 };
 

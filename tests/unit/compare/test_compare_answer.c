@@ -326,7 +326,7 @@ static void throttled_rows(void **state)
 {
     (void)state;
     for (size_t i = 15; i < 20; i++) {
-        lab.draws[i][0].flags = COMPARE_THROTTLED;
+        lab.draws[i][0].flags = RL_ROW_THROTTLED;
         lab.draws[i][0].time_s.value *= 3;
     }
     struct compare_result *result = judge();

@@ -31,7 +31,7 @@ static void mixed_rows_are_named_and_not_judged(void **state)
         for (size_t r = 0; r < LAB_ROWS; r++)
             if (lab.draws[i][r].state == RL_COLD) {
                 lab.draws[i][r].state = RL_MIXED;
-                lab.draws[i][r].flags = COMPARE_UNSETTLED; /* of a mixed row only that is said */
+                lab.draws[i][r].flags = RL_ROW_UNSETTLED; /* of a mixed row only that is said */
             }
     struct compare_result *result = judge();
     assert_int_equal(result->row_count, LAB_ROWS); /* warm, and base's cold */
@@ -56,7 +56,7 @@ static void mixed_rows_are_named_and_not_judged(void **state)
 static void derived_times_are_no_times(void **state)
 {
     (void)state;
-    flag_row(15, 15, VECTOR_WARM, COMPARE_TIME_DERIVED);
+    flag_row(15, 15, VECTOR_WARM, RL_ROW_TIME_DERIVED);
     lab_scale_time(&lab, 15, 15, VECTOR_WARM, 2);
     for (int named = 0; named < 2; named++) {
         struct compare_result *result = judge_with(15, 15, named, NULL);
@@ -69,7 +69,7 @@ static void derived_times_are_no_times(void **state)
         assert_int_equal(result->outcome, COMPARE_UNDECIDED);
         compare_free(result);
     }
-    flag_row(0, 15, VECTOR_WARM, COMPARE_TIME_DERIVED);
+    flag_row(0, 15, VECTOR_WARM, RL_ROW_TIME_DERIVED);
     struct compare_result *result = judge();
     assert_int_equal(lab_find(result, VECTOR_WARM)->time.verdict, COMPARE_NONE);
     compare_free(result);
@@ -80,7 +80,7 @@ static void single_launches_are_no_loop(void **state)
     (void)state;
     for (size_t i = 15; i < 30; i++)
         lab.draws[i][VECTOR_WARM].dram_bytes.value *= 0.5;
-    flag_row(15, 15, VECTOR_WARM, COMPARE_SINGLE_LAUNCH);
+    flag_row(15, 15, VECTOR_WARM, RL_ROW_SINGLE_LAUNCH);
     struct compare_result *result = judge();
     const struct compare_row *row = lab_find(result, VECTOR_WARM);
     assert_int_equal(row->bytes.verdict, COMPARE_MISSING_HEAD);
@@ -102,7 +102,7 @@ static void single_launches_are_no_loop(void **state)
     compare_free(result);
     /* Single launches against single launches are judged. */
     fill(NULL);
-    flag_row(0, 30, VECTOR_WARM, COMPARE_SINGLE_LAUNCH);
+    flag_row(0, 30, VECTOR_WARM, RL_ROW_SINGLE_LAUNCH);
     result = judge();
     assert_int_equal(lab_find(result, VECTOR_WARM)->bytes.verdict, COMPARE_SAME);
     assert_int_equal(lab_find(result, VECTOR_WARM)->bytes.head_n, 15);
@@ -115,13 +115,13 @@ static void each_flag_is_a_warning(void **state)
     static const struct {
         unsigned flag;
         const char *name;
-    } flags[] = {{COMPARE_THROTTLED, "throttled"},
-                 {COMPARE_CLOCK_MOVED, "clock_moved"},
-                 {COMPARE_NOT_STEADY, "not_steady"},
-                 {COMPARE_UNSETTLED, "unsettled"},
-                 {COMPARE_TIME_DERIVED, "time_derived"},
-                 {COMPARE_SINGLE_LAUNCH, "single_launch"},
-                 {COMPARE_LAUNCHES_DIFFER, "launches_differ"}};
+    } flags[] = {{RL_ROW_THROTTLED, "throttled"},
+                 {RL_ROW_CLOCK_MOVED, "clock_moved"},
+                 {RL_ROW_NOT_STEADY, "not_steady"},
+                 {RL_ROW_UNSETTLED, "unsettled"},
+                 {RL_ROW_TIME_DERIVED, "time_derived"},
+                 {RL_ROW_SINGLE_LAUNCH, "single_launch"},
+                 {RL_ROW_LAUNCHES_DIFFER, "launches_differ"}};
     const size_t count = sizeof flags / sizeof flags[0];
     for (size_t i = 0; i < count; i++) {
         fill(NULL);

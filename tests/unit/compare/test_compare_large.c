@@ -97,7 +97,7 @@ static void long_names_are_shortened_in_sentences_alone(void **state)
     (void)state;
     for (size_t run = 0; run < 4; run++)
         set_rows(run, long_name, 0, 2 * LONG_NAMES);
-    draws[0][0].flags = COMPARE_CLOCK_MOVED;
+    draws[0][0].flags = RL_ROW_CLOCK_MOVED;
     struct compare_result *result = judge_with(2, 2, true, NULL);
     assert_int_equal(result->row_count, 2 * LONG_NAMES);
     for (size_t i = 0; i < result->row_count; i++) {

@@ -223,7 +223,7 @@ static void profiler_times_are_never_held_against_events(void **state)
 {
     (void)state;
     lab_scale_time(&lab, 15, 15, VECTOR_WARM, 1.3);
-    flag(15, 15, VECTOR_WARM, COMPARE_PROFILER_TIME);
+    flag(15, 15, VECTOR_WARM, RL_ROW_PROFILER_TIME);
     struct compare_result *result = judge();
     const struct compare_row *row = lab_find(result, VECTOR_WARM);
     assert_int_equal(row->time.verdict, COMPARE_NOT_COMPARABLE);
@@ -237,7 +237,7 @@ static void profiler_times_are_never_held_against_events(void **state)
     assert_int_equal(result->outcome, COMPARE_UNDECIDED);
     compare_free(result);
     /* a row that has both loses the profiler's */
-    flag(0, 4, VECTOR_WARM, COMPARE_PROFILER_TIME);
+    flag(0, 4, VECTOR_WARM, RL_ROW_PROFILER_TIME);
     for (size_t i = 20; i < 30; i++) {
         lab.draws[i][VECTOR_WARM].flags = 0;
         lab.draws[i][VECTOR_WARM].time_s.value /= 1.3;
@@ -259,7 +259,7 @@ static void profiler_times_are_never_held_against_events(void **state)
     /* profiler's against profiler's are judged, under the warning */
     fill(NULL);
     lab_scale_time(&lab, 15, 15, VECTOR_WARM, 1.3);
-    flag(0, 30, VECTOR_WARM, COMPARE_PROFILER_TIME);
+    flag(0, 30, VECTOR_WARM, RL_ROW_PROFILER_TIME);
     result = judge();
     assert_int_equal(lab_find(result, VECTOR_WARM)->time.verdict, COMPARE_SLOWER);
     assert_string_equal(warning(result, "profiler_time")->base, "15");
@@ -271,7 +271,7 @@ static void derived_bytes_are_never_held_against_counted_ones(void **state)
     (void)state;
     for (size_t i = 15; i < 30; i++)
         lab.draws[i][VECTOR_WARM].dram_bytes.value *= 1.1;
-    flag(15, 15, VECTOR_WARM, COMPARE_BYTES_DERIVED);
+    flag(15, 15, VECTOR_WARM, RL_ROW_BYTES_DERIVED);
     struct compare_result *result = judge();
     const struct compare_row *row = lab_find(result, VECTOR_WARM);
     assert_int_equal(row->bytes.verdict, COMPARE_NOT_COMPARABLE);
@@ -281,7 +281,7 @@ static void derived_bytes_are_never_held_against_counted_ones(void **state)
     assert_non_null(warning(result, "bytes_derived"));
     assert_int_equal(result->outcome, COMPARE_NO_REGRESSION); /* it is times that make one */
     compare_free(result);
-    flag(0, 15, VECTOR_WARM, COMPARE_BYTES_DERIVED);
+    flag(0, 15, VECTOR_WARM, RL_ROW_BYTES_DERIVED);
     result = judge();
     assert_int_equal(lab_find(result, VECTOR_WARM)->bytes.verdict, COMPARE_MORE);
     compare_free(result);
@@ -314,7 +314,7 @@ static void history_of_other_work_says_nothing_of_the_spread(void **state)
     assert_int_equal(lab_find(result, VECTOR_COLD)->time.method, STATS_SPREAD);
     compare_free(result);
     fill(NULL);
-    flag(0, 12, VECTOR_COLD, COMPARE_PROFILER_TIME);
+    flag(0, 12, VECTOR_COLD, RL_ROW_PROFILER_TIME);
     history = history_of(20);
     assert_int_equal(compare_judge(&base, &head, &history, &result, &err), 0);
     assert_int_equal(lab_find(result, VECTOR_COLD)->time.method, STATS_NONE);

@@ -145,8 +145,8 @@ static void a_draw_has_the_flags_of_an_import(void **state)
         bool flagged = !row->ceiling && row->state == RL_COLD;
 
         found += flagged;
-        assert_int_equal(row->flags & ~127u, flagged ? STORE_ROW_UNSETTLED | STORE_ROW_SINGLE_LAUNCH |
-                                                           STORE_ROW_LAUNCHES_DIFFER | STORE_ROW_TIME_DERIVED
+        assert_int_equal(row->flags & ~127u, flagged ? RL_ROW_UNSETTLED | RL_ROW_SINGLE_LAUNCH |
+                                                           RL_ROW_LAUNCHES_DIFFER | RL_ROW_TIME_DERIVED
                                                      : 0);
     }
     assert_int_equal(found, 1);
@@ -213,8 +213,7 @@ static void draws_of_some_kernels_with_all_ceilings(void **state)
         bool cold = !row->ceiling && row->state == RL_COLD;
 
         assert_true(row->ceiling || strcmp(row->unit, kernels[0]) == 0);
-        assert_int_equal(row->flags & (STORE_ROW_UNSETTLED | STORE_ROW_SINGLE_LAUNCH),
-                         cold ? STORE_ROW_SINGLE_LAUNCH : 0);
+        assert_int_equal(row->flags & (RL_ROW_UNSETTLED | RL_ROW_SINGLE_LAUNCH), cold ? RL_ROW_SINGLE_LAUNCH : 0);
     }
     store_observations_fini(&draws);
     side.kernels = unknown;
@@ -268,7 +267,7 @@ static void a_draw_says_what_is_known(void **state)
     draw = &draws.draws[0];
     assert_int_equal(draw->run_id, 2);
     assert_false(draw->eligible);
-    assert_int_equal(draw->flags, STORE_RUN_SHARED);
+    assert_int_equal(draw->flags, RL_RUN_SHARED);
     assert_string_equal(draw->outcome, "partial");
     draw = &draws.draws[1];
     assert_true(draw->eligible);
@@ -287,7 +286,7 @@ static void a_draw_says_what_is_known(void **state)
             assert_int_equal(row->launches, 1);
             assert_true(row->time_s == 55e-6 && row->dram_bytes == 174.3e6 && row->settled_bytes == 201.5e6);
             assert_int_equal(row->ask_bytes, 201326592);
-            assert_int_equal(row->flags, STORE_ROW_WRITEBACK_UNPAID);
+            assert_int_equal(row->flags, RL_ROW_WRITEBACK_UNPAID);
             assert_true(isnan(row->sm_hz) && isnan(row->value));
             assert_non_null(row->bound);
             found |= 1;

@@ -110,8 +110,8 @@ static void a_row_keeps_its_work_and_its_launch(void **state)
     assert_string_equal(row->launch.block, "128 x 1 x 1");
     assert_string_equal(row->launch.function, "add(float*)");
     assert_null(row->launch.shape);
-    assert_true(row->flags & STORE_ROW_PROFILER_TIME);
-    assert_false(row->flags & STORE_ROW_BYTES_DERIVED);
+    assert_true(row->flags & RL_ROW_PROFILER_TIME);
+    assert_false(row->flags & RL_ROW_BYTES_DERIVED);
     for (size_t i = 0; i < draws.draws[1].row_count; i++) {
         row = &draws.draws[1].rows[i];
         if (row->ceiling && strcmp(row->unit, "dram_copy") == 0 && row->state == RL_WARM) {
@@ -122,12 +122,12 @@ static void a_row_keeps_its_work_and_its_launch(void **state)
             assert_int_equal(row->work.flop, -1);
             assert_int_equal(row->work.ask_bytes, -1);
             assert_null(row->work.dims); /* that shape is the launch again */
-            assert_int_equal(row->flags & STORE_ROW_ABOVE_ROOF, row->state == RL_WARM ? STORE_ROW_ABOVE_ROOF : 0);
+            assert_int_equal(row->flags & RL_ROW_ABOVE_ROOF, row->state == RL_WARM ? RL_ROW_ABOVE_ROOF : 0);
         }
     }
     for (size_t i = 0; i < draws.draws[2].row_count; i++)
         if (!draws.draws[2].rows[i].ceiling && draws.draws[2].rows[i].state == RL_WARM)
-            assert_true(draws.draws[2].rows[i].flags & STORE_ROW_BYTES_DERIVED);
+            assert_true(draws.draws[2].rows[i].flags & RL_ROW_BYTES_DERIVED);
     store_observations_fini(&draws);
     /* each once: of the kernel two, of the ceilings two, and the unknown one that is always there */
     assert_int_equal(query_int(f, "SELECT count(*) FROM work"), 3);

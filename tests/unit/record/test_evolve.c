@@ -12,6 +12,7 @@
 
 #include "gpu/record/derive/derive.h"
 #include "gpu/record/fields.h"
+#include "gpu/record/flags.h"
 #include "gpu/record/json.h"
 #include "tests/unit/record/sample_run.h"
 
@@ -287,12 +288,52 @@ static void a_run_of_a_newer_build_is_read(void **state)
     rl_run_free(run);
 }
 
+/* Bits stand in databases: a line that moved would give stored runs other flags. */
+static void flags_keep_their_bits(void **state)
+{
+    (void)state;
+    static const char *const rows[] = {"clock_moved",    "throttled",        "not_steady",    "at_floor",
+                                       "cache_resident", "writeback_unpaid", "above_ceiling", "unsettled",
+                                       "single_launch",  "launches_differ",  "time_derived",  "profiler_time",
+                                       "bytes_derived",  "above_roof",       "time_disagrees"};
+    static const char *const runs[] = {"shared", "throttled", "driver_changed", "clock_stepped"};
+    struct rl_arena *arena = rl_arena_new(1 << 14);
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct rl_strings one = {0};
+        assert_int_equal(rl_strings_add(arena, &one, rows[i]), 0);
+        assert_int_equal(rl_row_flag_bits(&one), 1u << i);
+    }
+    for (unsigned i = 0; i < sizeof runs / sizeof runs[0]; i++) {
+        struct rl_strings one = {0};
+        assert_int_equal(rl_strings_add(arena, &one, runs[i]), 0);
+        assert_int_equal(rl_run_flag_bits(&one), 1u << i);
+    }
+    assert_int_equal(rl_run_flags_barring(), RL_RUN_SHARED | RL_RUN_THROTTLED | RL_RUN_DRIVER_CHANGED);
+    rl_arena_free(arena);
+}
+
+/* Ranks are 1, 2, 3, …, each of one flag, and of those that comparisons have words for. */
+static void each_judged_flag_has_its_rank(void **state)
+{
+    (void)state;
+    unsigned judged = 0, seen = 0;
+    for (unsigned i = 0; i < RL_ROW_FLAG_COUNT; i++) {
+        unsigned rank = rl_row_flags[i].rank;
+        assert_int_equal(rl_row_flags[i].judged != NULL, rank != 0);
+        assert_false(rank != 0 && (seen >> rank & 1) != 0);
+        seen |= rank != 0 ? 1u << rank : 0;
+        judged += rank != 0;
+    }
+    assert_int_equal(seen, (1u << (judged + 1)) - 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_older_document_lacks_members), cmocka_unit_test(a_newer_document_has_more),
         cmocka_unit_test(every_later_field_can_be_absent), cmocka_unit_test(a_reason_is_known_by_its_code),
         cmocka_unit_test(version_1_had_sentences_alone),   cmocka_unit_test(a_run_of_a_newer_build_is_read),
+        cmocka_unit_test(flags_keep_their_bits),           cmocka_unit_test(each_judged_flag_has_its_rank),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
