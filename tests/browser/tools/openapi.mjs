@@ -2,6 +2,20 @@
 import Ajv2020 from "ajv/dist/2020.js";
 import assert from "node:assert/strict";
 import {readFileSync} from "node:fs";
+import {dirname, join} from "node:path";
+
+const FROZEN = join(dirname(process.env.RL_README), "tests/data/answers_before_suites.json");
+
+/** A copy whose objects have the members named alone: an answer may gain members, but none that the document lacks. */
+function closed(value) {
+  if (Array.isArray(value)) return value.map(closed);
+  if (value === null || typeof value !== "object") return value;
+  const copy = Object.fromEntries(Object.entries(value).map(([key, member]) => [key, closed(member)]));
+  if (copy.type === "object" && copy.properties && copy.additionalProperties === undefined) {
+    copy.additionalProperties = false;
+  }
+  return copy;
+}
 
 const pointer = (key) => key.replaceAll("~", "~0").replaceAll("/", "~1");
 
@@ -11,7 +25,10 @@ export class Document {
     this.met = new Set();
     // The document is no schema itself: only its parts are compiled, by reference into it.
     this.ajv = new Ajv2020({strict: false, validateSchema: false, allErrors: true, validateFormats: false});
-    this.ajv.addSchema({$id: "openapi", ...json});
+    this.ajv.addSchema({$id: "openapi", ...closed(json)});
+    // What clients of before suites were promised (2026-12-01): every answer keeps to that too.
+    this.frozen = JSON.parse(readFileSync(FROZEN, "utf8"));
+    this.ajv.addSchema({$id: "frozen", ...this.frozen});
     this.compiled = new Map();
   }
 
@@ -27,9 +44,10 @@ export class Document {
   }
 
   /** The schema at a JSON pointer, compiled; schema objects are checked against the metaschema of 2020-12 too. */
-  compile(at) {
-    if (!this.compiled.has(at)) this.compiled.set(at, this.ajv.compile({$ref: `openapi${at}`}));
-    return this.compiled.get(at);
+  compile(at, id = "openapi") {
+    const key = `${id}${at}`;
+    if (!this.compiled.has(key)) this.compiled.set(key, this.ajv.compile({$ref: key}));
+    return this.compiled.get(key);
   }
 
   /** Checks an answer to method path (a path of the document); throws with all that is wrong. */
@@ -63,10 +81,18 @@ export class Document {
       `${where}: type ${answer.headers["content-type"]} is not in the document`,
     );
     if (type !== "application/json") return;
-    const validate = this.compile(`${at}/content/application~1json/schema`);
+    const schema = `${at}/content/application~1json/schema`;
+    this.validate(this.compile(schema), where, answer);
+    const before = at.startsWith("#/components")
+      ? this.frozen.components.responses[at.split("/").at(-1)]
+      : this.frozen.paths[path]?.[method.toLowerCase()]?.responses[status];
+    if (before?.content?.[type]) this.validate(this.compile(schema, "frozen"), `${where}, as before suites`, answer);
+  }
+
+  validate(validator, where, answer) {
     assert.ok(
-      validate(answer.json),
-      `${where}: ${this.ajv.errorsText(validate.errors, {separator: "\n"})}\n${answer.text.slice(0, 600)}`,
+      validator(answer.json),
+      `${where}: ${this.ajv.errorsText(validator.errors, {separator: "\n"})}\n${answer.text.slice(0, 600)}`,
     );
   }
 }
