@@ -282,8 +282,8 @@ const struct rl_unit rl_unit_dram_triad = {
 #define RL_UNIT(id) &rl_unit_##id,
 const struct rl_unit *const rl_units[] = {RL_UNITS(RL_UNIT)};
 #undef RL_UNIT
-const size_t rl_unit_count = sizeof rl_units / sizeof rl_units[0];
-const size_t rl_kernel_count = 10;
+const size_t rl_unit_count = RL_UNIT_COUNT;
+const size_t rl_kernel_count = RL_KERNEL_COUNT;
 
 const struct rl_unit *rl_unit_find(const char *id)
 {

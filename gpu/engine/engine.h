@@ -7,11 +7,12 @@
 #include "gpu/backend/backend.h"
 #include "gpu/base/err.h"
 #include "gpu/record/run.h"
+#include "kernels/unit/list.h"
 
 struct engine_request {
     enum rl_sizes sizes;
-    bool state[RL_STATE_COUNT]; /* at least one */
-    bool kernel[16];            /* by index in rl_units; at least one */
+    bool state[RL_STATE_COUNT];   /* at least one */
+    bool kernel[RL_KERNEL_COUNT]; /* by index in rl_units; at least one */
     bool counters;
 };
 

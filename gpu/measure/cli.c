@@ -8,7 +8,9 @@
 #define ENVIRONMENT_PREFIX "ROOFLINE_MEASURE_"
 #define BIT(mode)          (1u << (mode))
 #define RUN_MODES          (BIT(CLI_TABLE) | BIT(CLI_JSON) | BIT(CLI_RECORD))
-#define ALL_MODES          (BIT(CLI_MODE_COUNT) - 1u)
+/* words of one list at most: an upper bound for sizes, states and kernels */
+#define LIST_MAX  ((size_t)RL_SIZES_COUNT + RL_STATE_COUNT + RL_KERNEL_COUNT)
+#define ALL_MODES (BIT(CLI_MODE_COUNT) - 1u)
 
 enum option_id {
     OPT_TABLE,
@@ -209,13 +211,13 @@ static int drop_foreign(struct given given[OPT_COUNT], const struct cli_options 
 static int read_list(enum option_id id, const char *text, const char *(*name)(size_t index), size_t count,
                      bool *ret_taken, struct rl_err *err)
 {
-    bool taken[16] = {false};
+    bool taken[LIST_MAX] = {false};
     for (const char *word = text;;) {
         size_t length = strcspn(word, ",");
         size_t index = 0;
         while (index < count && (strlen(name(index)) != length || memcmp(name(index), word, length) != 0))
             index++;
-        if (index == count || index >= 16)
+        if (index == count)
             return rl_fail(err, RL_E_USAGE, options[id].name, "--%s has '%.*s': %s", options[id].name,
                            (int)(length > 64 ? 64 : length), word,
                            id == OPT_KERNELS ? "not a kernel's id, --list names them"

@@ -10,6 +10,7 @@
 #include "gpu/base/err.h"
 #include "gpu/record/run.h"
 #include "kernels/unit/catalogue.h"
+#include "kernels/unit/list.h"
 
 enum cli_mode {
     CLI_TABLE,    /* the ten-row table on standard output; the default */
@@ -27,12 +28,12 @@ enum cli_mode {
 /* Strings point into argv or the environment. */
 struct cli_options {
     enum cli_mode mode;
-    bool json;                   /* --list and --probe as JSON */
-    const char *record, *replay; /* file, or NULL */
-    const char *device;          /* UUID, or NULL: the first in PCI order, or the recording's */
-    bool sizes[RL_SIZES_COUNT];  /* at least one */
-    bool state[RL_STATE_COUNT];  /* at least one */
-    bool kernel[16];             /* by index in rl_units; at least one */
+    bool json;                    /* --list and --probe as JSON */
+    const char *record, *replay;  /* file, or NULL */
+    const char *device;           /* UUID, or NULL: the first in PCI order, or the recording's */
+    bool sizes[RL_SIZES_COUNT];   /* at least one */
+    bool state[RL_STATE_COUNT];   /* at least one */
+    bool kernel[RL_KERNEL_COUNT]; /* by index in rl_units; at least one */
     bool counters, quiet, verbose;
 };
 

@@ -185,7 +185,7 @@ out:
 int measure_profile(const struct cli_options *options, struct rl_err *err)
 {
     enum rl_sizes sizes = options->sizes[RL_SCALED] ? RL_SCALED : RL_COURSE;
-    struct gpu_work works[16];
+    struct gpu_work works[RL_KERNEL_COUNT];
     struct gpu_backend *backend = NULL;
     struct rl_device device;
     struct rl_environment environment;

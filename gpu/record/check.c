@@ -4,8 +4,7 @@
 
 #include "gpu/record/fields.h"
 
-/* Limits that a measured run has where an import's are wider. */
-#define MEASURED_ROWS_MAX 16u
+/* A limit that a measured run has where an import's is wider. */
 #define MEASURED_NAME_MAX 512u
 
 /* What only an import may have. */
@@ -19,9 +18,6 @@ static int check_not_imported(const struct rl_run *run, struct rl_err *err)
         return rl_fail(err, RL_E_BAD_FIELD, "sizes", "sizes is \"other\" in a run that is not imported");
     if (strcmp(run->suite, "import") == 0)
         return rl_fail(err, RL_E_BAD_FIELD, "suite", "suite is \"import\" in a run that is not imported");
-    if (run->row_count > MEASURED_ROWS_MAX)
-        return rl_fail(err, RL_E_BAD_FIELD, "kernels", "kernels has %zu items where %u are allowed", run->row_count,
-                       MEASURED_ROWS_MAX);
     for (size_t i = 0; i < run->row_count; i++) {
         const struct rl_row *row = &run->rows[i];
         const char *long_name = strlen(row->kernel) > MEASURED_NAME_MAX  ? "kernel"

@@ -141,7 +141,7 @@ static int read_kernels(const json_t *object, struct wire_request *ret, struct r
         for (size_t k = 0; text != NULL && k < rl_kernel_count; k++)
             if (strcmp(rl_units[k]->id, text) == 0)
                 found = k;
-        if (found == rl_kernel_count || found >= sizeof ret->kernel / sizeof ret->kernel[0])
+        if (found == rl_kernel_count)
             return bad(err, "kernels", "names a kernel that this build does not have");
         if (ret->kernel[found])
             return bad(err, "kernels", "names a kernel twice");

@@ -9,6 +9,7 @@
 #include "gpu/base/buf.h"
 #include "gpu/base/err.h"
 #include "gpu/record/run.h"
+#include "kernels/unit/list.h"
 
 #define PROTOCOL_VERSION     1
 #define PROTOCOL_FD          3
@@ -41,7 +42,7 @@ struct wire_request {
     char device[64]; /* empty: not named */
     char sizes[16];
     bool warm, cold, counters;
-    bool kernel[16]; /* by index in rl_units */
+    bool kernel[RL_KERNEL_COUNT]; /* by index in rl_units */
 };
 /* Request as one line with '\n' appended to out. 0, or -1 with out's content as it was: out full, or a run request that
  * names no kernel or no state. */

@@ -49,10 +49,10 @@ struct rl_unit {
                               * which links no CUDA, and a replay know the sweep */
 };
 
-/* The ten kernels in the table's order, then the ceilings (dram_copy first, fp32_fma second). */
+/* The kernels in the table's order, then the ceilings (dram_copy first, fp32_fma second): kernels/unit/list.h. */
 extern const struct rl_unit *const rl_units[];
 extern const size_t rl_unit_count;                            /* all */
-extern const size_t rl_kernel_count;                          /* the first ten */
+extern const size_t rl_kernel_count;                          /* those before the ceilings */
 const struct rl_unit *rl_unit_find(const char *id);           /* NULL when unknown */
 int rl_sizes_from_name(const char *name, enum rl_sizes *ret); /* "course", "scaled"; 0 or -1 */
 const char *rl_sizes_name(enum rl_sizes sizes);

@@ -4,30 +4,11 @@
 
 #include "kernels/unit/catalogue.h"
 #include "kernels/unit/launch.h"
+#include "kernels/unit/list.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* In the order of rl_units. */
-#define RL_UNITS(UNIT)                                                                                                 \
-    UNIT(vector_add)                                                                                                   \
-    UNIT(vector_add_stride32)                                                                                          \
-    UNIT(transpose_naive)                                                                                              \
-    UNIT(transpose_tiled)                                                                                              \
-    UNIT(matmul_naive)                                                                                                 \
-    UNIT(matmul_tiled16)                                                                                               \
-    UNIT(block_reduction)                                                                                              \
-    UNIT(stencil_global)                                                                                               \
-    UNIT(stencil_tiled)                                                                                                \
-    UNIT(polynomial256)                                                                                                \
-    UNIT(dram_copy)                                                                                                    \
-    UNIT(fp32_fma)                                                                                                     \
-    UNIT(dram_copy_scalar)                                                                                             \
-    UNIT(dram_memcpy)                                                                                                  \
-    UNIT(dram_read)                                                                                                    \
-    UNIT(dram_write)                                                                                                   \
-    UNIT(dram_triad)
 
 #define RL_DECLARE_UNIT(id)                                                                                            \
     extern const struct rl_unit rl_unit_##id;                                                                          \

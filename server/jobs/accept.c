@@ -1,5 +1,6 @@
 /* Judging what a measuring process sent; see server/jobs/accept.h. */
 #include "server/jobs/accept.h"
+#include "kernels/unit/list.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -133,7 +134,7 @@ static int check_device(const json_t *document, const struct run_expected *expec
 static int check_rows(const struct rl_run *run, const struct run_expected *expected, const struct run_samples *samples,
                       struct rl_err *err)
 {
-    bool seen[JOB_SPEC_KERNELS_MAX] = {false};
+    bool seen[RL_KERNEL_COUNT] = {false};
     bool asked[RL_STATE_COUNT] = {[RL_WARM] = expected->spec->warm, [RL_COLD] = expected->spec->cold};
     for (size_t i = 0; i < run->row_count; i++) {
         const struct rl_row *row = &run->rows[i];
@@ -159,7 +160,7 @@ static int check_rows(const struct rl_run *run, const struct run_expected *expec
 
 static int check_ceilings(const struct rl_run *run, const struct run_samples *samples, struct rl_err *err)
 {
-    bool seen[RUN_UNITS_MAX][RL_STATE_COUNT] = {{false}};
+    bool seen[RL_UNIT_COUNT][RL_STATE_COUNT] = {{false}};
     for (size_t i = 0; i < run->ceiling_count; i++) {
         const struct rl_ceiling *ceiling = &run->ceilings[i];
         size_t index = run_unit_index(ceiling->name);

@@ -277,7 +277,7 @@ int job_spec_read(const json_t *body, struct job_spec *ret, struct rl_err *err)
         return rl_fail(err, RL_E_BAD_JSON, NULL, "The body is %s: a job is one JSON object.",
                        body != NULL ? type_name(body) : "empty");
     struct job_spec spec = {.sizes = RL_COURSE, .warm = true, .cold = true, .counters = true};
-    for (size_t i = 0; i < rl_kernel_count && i < JOB_SPEC_KERNELS_MAX; i++)
+    for (size_t i = 0; i < rl_kernel_count; i++)
         spec.kernel[i] = true;
     if (check_known(body, err) != 0)
         return -1;
@@ -378,6 +378,6 @@ void job_spec_request(const struct job_spec *spec, int64_t job, struct wire_requ
     snprintf(ret->job, sizeof ret->job, "%" PRId64, job);
     snprintf(ret->device, sizeof ret->device, "%s", spec->device);
     snprintf(ret->sizes, sizeof ret->sizes, "%s", rl_sizes_name(spec->sizes));
-    for (size_t i = 0; i < JOB_SPEC_KERNELS_MAX && i < sizeof ret->kernel / sizeof ret->kernel[0]; i++)
+    for (size_t i = 0; i < RL_KERNEL_COUNT; i++)
         ret->kernel[i] = spec->kernel[i];
 }

@@ -10,23 +10,23 @@
 #include "gpu/base/said.h"
 #include "gpu/wire/wire.h"
 #include "kernels/unit/catalogue.h"
+#include "kernels/unit/list.h"
 #include "server/limits/limits.h"
 
-#define JOB_SPEC_KERNELS_MAX  16
 #define JOB_SPEC_DEVICE_BYTES 64
 
 enum job_prediction { PREDICT_NONE, PREDICT_ABOVE, PREDICT_NEAR, PREDICT_BELOW };
 
 struct job_spec {
-    char device[JOB_SPEC_DEVICE_BYTES];                   /* empty: not named, the caller resolves it */
-    enum rl_sizes sizes;                                  /* default course */
-    bool warm, cold;                                      /* default both */
-    bool kernel[JOB_SPEC_KERNELS_MAX];                    /* by index in rl_units; default all */
-    bool counters;                                        /* default true */
-    bool retry_on_interrupt;                              /* default false */
-    char note[LIMIT_NOTE_BYTES + 1];                      /* default empty */
-    char label[RL_LABEL_BYTES + 1];                       /* default empty: none */
-    enum job_prediction prediction[JOB_SPEC_KERNELS_MAX]; /* by index in rl_units; default none */
+    char device[JOB_SPEC_DEVICE_BYTES];              /* empty: not named, the caller resolves it */
+    enum rl_sizes sizes;                             /* default course */
+    bool warm, cold;                                 /* default both */
+    bool kernel[RL_KERNEL_COUNT];                    /* by index in rl_units; default all */
+    bool counters;                                   /* default true */
+    bool retry_on_interrupt;                         /* default false */
+    char note[LIMIT_NOTE_BYTES + 1];                 /* default empty */
+    char label[RL_LABEL_BYTES + 1];                  /* default empty: none */
+    enum job_prediction prediction[RL_KERNEL_COUNT]; /* by index in rl_units; default none */
 };
 
 /* Reads {"suite", "device"?, "sizes"?, "cache"?, "kernels"?, "counters"?, "on_interrupt"?, "note"?, "label"?,

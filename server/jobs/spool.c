@@ -104,7 +104,7 @@ static json_t *sample_json(const char *unit, enum rl_state state, const struct r
 static json_t *samples_json(const struct run_samples *samples)
 {
     json_t *list = json_array();
-    for (size_t unit = 0; unit < rl_unit_count && unit < RUN_UNITS_MAX; unit++)
+    for (size_t unit = 0; unit < rl_unit_count; unit++)
         for (int state = 0; state < RL_STATE_COUNT; state++) {
             const struct run_sample_row *row = &samples->row[unit][state];
             if (row->count == 0 ||

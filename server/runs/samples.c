@@ -9,7 +9,7 @@
 
 void run_samples_free(struct run_samples *samples)
 {
-    for (size_t unit = 0; unit < RUN_UNITS_MAX; unit++)
+    for (size_t unit = 0; unit < RL_UNIT_COUNT; unit++)
         for (size_t state = 0; state < RL_STATE_COUNT; state++) {
             free(samples->row[unit][state].times_s);
             samples->row[unit][state] = (struct run_sample_row){0};
@@ -18,7 +18,7 @@ void run_samples_free(struct run_samples *samples)
 
 size_t run_unit_index(const char *id)
 {
-    for (size_t i = 0; id != NULL && i < rl_unit_count && i < RUN_UNITS_MAX; i++)
+    for (size_t i = 0; id != NULL && i < rl_unit_count; i++)
         if (strcmp(rl_units[i]->id, id) == 0)
             return i;
     return SIZE_MAX;

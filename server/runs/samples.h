@@ -8,8 +8,8 @@
 
 #include "gpu/base/err.h"
 #include "gpu/record/run.h"
+#include "kernels/unit/list.h"
 
-#define RUN_UNITS_MAX   32u /* units of the catalogue at most */
 #define RUN_SAMPLES_MAX 256u
 
 /* Samples of each unit and state, by index in rl_units; the last sample line of a unit and state counts. */
@@ -18,7 +18,7 @@ struct run_samples {
         int64_t launches; /* per sample */
         double *times_s;  /* count of them; NULL: none came */
         size_t count;
-    } row[RUN_UNITS_MAX][RL_STATE_COUNT];
+    } row[RL_UNIT_COUNT][RL_STATE_COUNT];
 };
 void run_samples_free(struct run_samples *samples); /* accepts a zeroed one */
 /* Takes a sample line's body. Unknown unit or state, no or too many times, or one that is not finite and positive:

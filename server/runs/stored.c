@@ -40,7 +40,7 @@ int run_stored_make(const struct rl_run *run, const struct run_samples *samples,
         return -1;
     size_t count = 0;
     *ret = (struct run_stored){.document = document};
-    for (size_t unit = 0; unit < rl_unit_count && unit < RUN_UNITS_MAX; unit++)
+    for (size_t unit = 0; unit < rl_unit_count; unit++)
         for (int state = 0; state < RL_STATE_COUNT; state++) {
             const struct run_sample_row *row = &samples->row[unit][state];
             if (row->count == 0)

@@ -7,13 +7,14 @@
 #include "db/runs/insert.h"
 #include "gpu/base/err.h"
 #include "gpu/record/run.h"
+#include "kernels/unit/list.h"
 #include "server/runs/samples.h"
 
 /* A run as the store takes it. run and samples are borrowed, the rest is owned: free with run_stored_fini. */
 struct run_stored {
     struct store_run_new row;
     struct store_document document;
-    struct store_samples samples[RUN_UNITS_MAX * RL_STATE_COUNT];
+    struct store_samples samples[RL_UNIT_COUNT * RL_STATE_COUNT];
 };
 /* The run's whole document as compact JSON, the caller's (free); NULL when memory ran out. */
 char *run_document(const struct rl_run *run);

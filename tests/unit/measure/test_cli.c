@@ -74,7 +74,6 @@ static void test_defaults(void **state)
     assert_true(o.state[RL_WARM] && o.state[RL_COLD] && o.counters && !o.quiet && !o.verbose && !o.json);
     for (size_t i = 0; i < rl_kernel_count; i++)
         assert_true(o.kernel[i]);
-    assert_false(o.kernel[rl_kernel_count]);
     assert_null(o.record);
     assert_null(o.replay);
     assert_null(o.device);
