@@ -65,7 +65,7 @@ async function arithmetic() {
     ]);
     assert.deepEqual([60, 60.01].map(math.isLatencyBound), [true, false]);
     near(math.achieve({flop: 0, bytes: 504e9}, CARD, 2).percentOfRoof, 50);
-    const header = readFileSync(join(root, "gpu/record/derive.h"), "utf8");
+    const header = readFileSync(join(root, "gpu/record/derive/derive.h"), "utf8");
     for (const name of ["LATENCY_PERCENT", "AT_CEILING_PERCENT", "ACCESS_DRAM_PER_ASK", "ACCESS_L1_PER_ASK"]) {
       assert.equal(math[name], Number(new RegExp(`RL_${name}\\s+([\\d.]+)`).exec(header)[1]), name);
     }
