@@ -19,7 +19,7 @@
  * run_row_import.flags those from 7 on, at most 32. */
 #define RUN_FLAGS_STORED 7u
 #define IMPORT_FLAGS_AT  7
-_Static_assert(RL_ROW_FLAG_COUNT <= IMPORT_FLAGS_AT + 32, "the CHECK of run_row_import.flags");
+_Static_assert(RL_ROW_FLAG_COUNT <= 32, "the CHECK of run_row_import.flags");
 _Static_assert(RL_ROW_PROFILER_TIME >> IMPORT_FLAGS_AT == 16, "TREND_SOURCE has the number");
 
 bool store_run_eligible(const struct rl_run *run)

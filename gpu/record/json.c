@@ -1,4 +1,4 @@
-/* Runs as JSON and back, by the tables of fields.c. */
+/* Runs as JSON and back, by the field tables (fields.h). */
 #include "gpu/record/json.h"
 
 #include <math.h>

@@ -13,7 +13,7 @@ json_t *rl_run_to_json(const struct rl_run *run);
 
 /* Reads a document of any build. Strictly, by its record_version (run.h; 1 without one): unknown or missing members,
  * wrong types, non-finite or out-of-range numbers, a null without its reason, too long strings and lists (limits in
- * fields.c) fail, err.field naming the member's path
+ * table.h) fail, err.field naming the member's path
  * ("kernels[3].warm.time_s.median"). Derived members are read as they stand; call rl_derive to make them anew.
  * What an older build did not write is unknown with RL_WHY_NOT_RECORDED; of a newer one, what this does not know is
  * left out. */

@@ -1,4 +1,4 @@
-/* Strict decoding: a document is what fields.c says, or it is refused with the member's path. */
+/* Strict decoding: a document is what the field tables say, or it is refused with the member's path. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -91,32 +91,39 @@ static int read_text(const struct reader *reader, const struct path *path, const
     return 0;
 }
 
+static bool is_allowed(const struct rl_field *field, const char *text)
+{
+    if (field->words == NULL)
+        return field->allowed == NULL || field->allowed(text);
+    for (size_t i = 0; field->words[i] != NULL; i++)
+        if (strcmp(field->words[i], text) == 0)
+            return true;
+    return false;
+}
+
 static int read_choice(const struct reader *reader, const struct path *path, const struct rl_field *field,
                        const json_t *value, const char **ret)
 {
     const char *text;
     if (read_text(reader, path, value, field->max_count, &text) < 0)
         return -1;
-    bool good = field->allowed == NULL || field->allowed(text);
-    if (field->words != NULL) {
-        good = false;
-        for (size_t i = 0; field->words[i] != NULL; i++)
-            good = good || strcmp(field->words[i], text) == 0;
-    }
-    if (!good)
+    if (!is_allowed(field, text))
         return refuse(reader, RL_E_BAD_FIELD, path, "is \"%.64s\", which is none of the words allowed", text);
     *ret = text;
     return 0;
 }
 
+/* A newer build may have written a word that this one does not know. */
 static int read_choice_or_unknown(const struct reader *reader, const struct path *path, const struct rl_field *field,
                                   const json_t *value, struct rl_text *ret)
 {
-    if (read_choice(reader, path, field, value, &ret->value) == 0)
-        return 0;
-    if (!is_newer(reader) || !json_is_string(value) || field->words == NULL)
+    const char *text;
+    if (!is_newer(reader) || field->words == NULL)
+        return read_choice(reader, path, field, value, &ret->value);
+    if (read_text(reader, path, value, field->max_count, &text) < 0)
         return -1;
-    *ret = (struct rl_text){NULL, rl_why_sentence(RL_WHY_NOT_KNOWN)};
+    *ret = is_allowed(field, text) ? (struct rl_text){text, NULL}
+                                   : (struct rl_text){NULL, rl_why_sentence(RL_WHY_NOT_KNOWN)};
     return 0;
 }
 
@@ -332,7 +339,7 @@ static int read_unknown(const struct reader *reader, const struct path *path, co
         break;
     default:
         *(int64_t *)at = 0;
-        break; /* RL_KIND_TIME_OR_NULL: its reason is fields.c's own */
+        break; /* RL_KIND_TIME_OR_NULL: its reason is the table's own */
     }
     return 0;
 }
@@ -416,6 +423,8 @@ static int read_absent(const struct reader *reader, const struct path *path, con
         return refuse(reader, RL_E_BAD_FIELD, path, "is missing");
     const struct rl_object alone = {.title = field->name, .fields = field, .count = 1};
     rl_object_unknown(&alone, base, rl_why_sentence(RL_WHY_NOT_RECORDED), RL_WHY_NOT_RECORDED);
+    if (field->kind == RL_KIND_INT_OR_NULL || field->kind == RL_KIND_INT3_OR_NULL)
+        *(const char **)(void *)((char *)base + field->why_offset) = rl_why_sentence(RL_WHY_NOT_RECORDED);
     return 0;
 }
 

@@ -21,7 +21,7 @@
 /* Goes up when a change of method makes numbers incomparable with older ones. */
 #define RL_METHOD_VERSION 1
 /* Goes up when a document gains a member: the version of a run's document, of the device, environment and telemetry in
- * a recording, and of what fields.c calls `since`. A document without one is of version 1. 2  record_version itself;
+ * a recording, and of what fields.h calls `since`. A document without one is of version 1. 2  record_version itself;
  * why_code */
 #define RL_RECORD_VERSION 2
 

@@ -1,4 +1,4 @@
-/* The API's description as bytes of the program: OPENAPI_FILE is given by server/http/CMakeLists.txt. */
+/* The API's description as bytes of the program: OPENAPI_FILE is given by server/openapi/CMakeLists.txt. */
     .section .rodata
     .global openapi_json
     .global openapi_json_end

@@ -8,7 +8,7 @@
 #include "server/routes/routes.h"
 #include "server/routes/static_files.h"
 
-/* server/routes/openapi.json, placed into the program by server/routes/openapi.S. */
+/* server/openapi (generated), placed into the program by server/openapi/openapi.S. */
 extern const char openapi_json[], openapi_json_end[];
 
 static double uptime_s(const struct routes *routes)

@@ -295,7 +295,7 @@ static void flags_keep_their_bits(void **state)
     static const char *const rows[] = {"clock_moved",    "throttled",        "not_steady",    "at_floor",
                                        "cache_resident", "writeback_unpaid", "above_ceiling", "unsettled",
                                        "single_launch",  "launches_differ",  "time_derived",  "profiler_time",
-                                       "bytes_derived",  "above_roof",       "time_disagrees"};
+                                       "bytes_derived",  "above_roof"};
     static const char *const runs[] = {"shared", "throttled", "driver_changed", "clock_stepped"};
     struct rl_arena *arena = rl_arena_new(1 << 14);
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {

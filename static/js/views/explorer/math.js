@@ -3,7 +3,7 @@
 import {PREFIXES} from "../../parts/format.js";
 
 /**
- * Thresholds of a measured row's bound and advice, in gpu/record/derive.h under the same names; a test holds the two
+ * Thresholds of a measured row's bound and advice, in gpu/record/derive/derive.h under the same names; a test holds the two
  * together.
  */
 export const LATENCY_PERCENT = 60;
