@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/rows/rollup.h"
 #include "db/rows/units.h"
 #include "db/rows/work.h"
 
@@ -158,7 +159,7 @@ static int read_row(struct observation_reader *reader, struct stmt *stmt, struct
         .settled_bytes = observation_real_at(stmt, 9),
         .dram_per_ask = observation_real_at(stmt, 10),
         .percent_of_ceiling = observation_real_at(stmt, 11),
-        .flags = (unsigned)sqlite3_column_int(stmt->handle, 13) | import_flags << 7,
+        .flags = (unsigned)sqlite3_column_int(stmt->handle, 13) | import_flags << IMPORT_FLAGS_AT,
         .bound = bound == NULL                   ? NULL
                  : strcmp(bound, "memory") == 0  ? "memory"
                  : strcmp(bound, "compute") == 0 ? "compute"

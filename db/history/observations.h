@@ -7,7 +7,7 @@
 #define DB_HISTORY_OBSERVATIONS_H
 
 #include "db/core/store.h"
-#include "db/work/same.h"
+#include "db/same/work.h"
 #include "gpu/base/buf.h"
 #include "gpu/record/flags.h"
 #include "gpu/record/run.h"

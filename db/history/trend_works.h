@@ -1,6 +1,6 @@
 /* The series of a trend: points of other work, or of times taken in another way, are never in one band.
  *
- * A day's work belongs to the series that it is no other work than (db/work/same.h); of several to the one that came
+ * A day's work belongs to the series that it is no other work than (db/same/work.h); of several to the one that came
  * last, whichever it belonged to before; that one then knows what either knows. So work that tells the series apart
  * always goes on with its own, and rows that do not know what tells them apart go on with what was there just before.
  * Of the works of one day the one with the newest run comes last: that does not depend on how the days were read. */
@@ -8,7 +8,7 @@
 #define DB_HISTORY_TREND_WORKS_H
 
 #include "db/core/store.h"
-#include "db/work/same.h"
+#include "db/same/work.h"
 #include "gpu/base/buf.h"
 
 #define TREND_SERIES_MAX 1024 /* of one trend */

@@ -15,10 +15,9 @@
 
 /* ---- facts ---- */
 
-/* What the columns take, by their CHECKs: run_fact.flags the bits below 3, run_row.flags those below 7, and
- * run_row_import.flags those from 7 on, at most 32. */
+/* What the columns take, by their CHECKs: run_fact.flags the bits below 3, run_row.flags those below
+ * IMPORT_FLAGS_AT, and run_row_import.flags the others, at most 32. */
 #define RUN_FLAGS_STORED 7u
-#define IMPORT_FLAGS_AT  7
 _Static_assert(RL_ROW_FLAG_COUNT <= 32, "the CHECK of run_row_import.flags");
 _Static_assert(RL_ROW_PROFILER_TIME >> IMPORT_FLAGS_AT == 16, "TREND_SOURCE has the number");
 

@@ -1,9 +1,9 @@
-/* How much work a row is and how it was launched, each kept once for all rows that have it (db/work/same.h). */
+/* How much work a row is and how it was launched, each kept once for all rows that have it (db/same/work.h). */
 #ifndef DB_ROWS_WORK_H
 #define DB_ROWS_WORK_H
 
 #include "db/core/store.h"
-#include "db/work/same.h"
+#include "db/same/work.h"
 #include "gpu/base/buf.h"
 #include "gpu/record/run.h"
 

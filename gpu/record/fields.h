@@ -1,5 +1,5 @@
-/* The members of a run as data: name, kind, place, limits. Private to gpu/record. Encoding and strict decoding read
- * the same tables, so that what one writes the other accepts and no member is named twice. */
+/* The members of a run as data: name, kind, place, limits. Encoding, strict decoding and the API's description
+ * read the same tables, so that what one writes the other accepts and no member is named twice. */
 #ifndef RL_RECORD_FIELDS_H
 #define RL_RECORD_FIELDS_H
 

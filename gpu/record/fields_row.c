@@ -90,8 +90,8 @@ static const struct rl_field state_fields[] = {
     TEXT_OF(rl_row_state, advice_code, advices),
     REAL(rl_row_state, attainable_flop_per_s, RATE_MAX, .help = "The roof at the row's DRAM intensity."),
     REAL(rl_row_state, percent_of_roof, RATIO_MAX),
-    REAL(rl_row_state, occupancy, 1.01, .help = "Achieved, 0 to 1."),
     /* a ratio of two counters: a hair above 1 is noise, more is nonsense */
+    REAL(rl_row_state, occupancy, 1.01, .help = "Achieved, 0 to 1."),
     COUNTED(rl_row_state, local_bytes, .help = "Local-memory bytes per launch (spills, stack)."),
     POSITIVE(rl_row_state, sm_hz, HERTZ_MAX, .help = "SM clock seen inside the kernel."),
     POSITIVE(rl_row_state, memory_hz, HERTZ_MAX),

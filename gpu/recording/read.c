@@ -50,19 +50,19 @@ static int check_own_header(struct reading *r, const json_t *header, struct rl_e
     const json_t *device_json = members_take(&m, "device"), *environment_json = members_take(&m, "environment");
     if (at && rl_time_parse(at, &r->recording->recorded_at_ms) != 0)
         members_fail(&m, "recorded_at", "not an RFC 3339 time");
+    if (version > RL_RECORD_VERSION) {
+        rl_fail(err, RL_E_REPLAY_FORMAT, "record_version",
+                "the recording was made by a newer build (record version %lld), of which this one reads no more than "
+                "version %d: replay it with that build",
+                (long long)version, RL_RECORD_VERSION);
+        goto out;
+    }
     if (members_end(&m) != 0)
         goto out;
     if (method != RL_METHOD_VERSION) {
         rl_fail(err, RL_E_REPLAY_FORMAT, "method_version",
                 "the recording was made by method %lld, this program measures by method %d", (long long)method,
                 RL_METHOD_VERSION);
-        goto out;
-    }
-    if (version > RL_RECORD_VERSION) {
-        rl_fail(err, RL_E_REPLAY_FORMAT, "record_version",
-                "the recording was made by a newer build (record version %lld), of which this one reads no more than "
-                "version %d: replay it with that build",
-                (long long)version, RL_RECORD_VERSION);
         goto out;
     }
     r->recording->record_version = version;

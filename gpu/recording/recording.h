@@ -22,7 +22,7 @@
 #define RECORDING_SERIES_MAX  4096u /* samples of one series */
 #define RECORDING_DEPTH_MAX   4     /* overlay over overlay over … base */
 
-/* What an entry answers; the names in recording_op_name are the "op" member. */
+/* What an entry answers. */
 enum recording_op {
     RECORDING_CARD_STATE,
     RECORDING_DRIVER_NOW,
@@ -59,7 +59,7 @@ struct recording {
     json_t *header;  /* object; an overlay's own is dropped for its base's */
     json_t *entries; /* object: key text → entry */
     int64_t recorded_at_ms;
-    int64_t record_version; /* run.h: of the header's device and environment, and of the entries' members */
+    int64_t record_version; /* run.h: of the header's device and environment */
 };
 
 /* An empty recording, or NULL when memory ran out. */

@@ -66,7 +66,7 @@
 
 #include <jansson.h>
 
-#include "db/work/same.h"
+#include "db/same/work.h"
 #include "gpu/base/err.h"
 #include "gpu/record/flags.h"
 #include "gpu/record/run.h"

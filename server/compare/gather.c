@@ -1,7 +1,7 @@
 /* From runs to rows: the draws of each row or ceiling, and the spread of those that history has. */
 #include <string.h>
 
-#include "db/work/same.h"
+#include "db/same/work.h"
 #include "server/compare/internal.h"
 
 struct row_key {

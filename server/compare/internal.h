@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "db/work/same.h"
+#include "db/same/work.h"
 #include "server/compare/compare.h"
 
 struct chosen { /* a side's runs, newest first */

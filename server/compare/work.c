@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "db/work/same.h"
+#include "db/same/work.h"
 #include "gpu/base/num.h"
 #include "server/compare/internal.h"
 

@@ -190,7 +190,7 @@ struct work_queue *work_queue_new(struct loop *loop, struct rl_err *err)
 {
     struct work_queue *queue = calloc(1, sizeof(*queue));
     if (!queue) {
-        rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for turns");
+        rl_fail(err, RL_E_NO_MEMORY, NULL, "no memory for the work queue");
         return NULL;
     }
     queue->loop = loop;

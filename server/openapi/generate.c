@@ -64,7 +64,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s:%d: %s\n", argv[1], error.line, error.text);
         return 65;
     }
-    if (add_schemas(document) != 0 || json_dump_file(document, argv[2], JSON_INDENT(1)) != 0) {
+    if (add_schemas(document) != 0 ||
+        json_dump_file(document, argv[2], JSON_INDENT(1) | JSON_REAL_PRECISION(15)) != 0) {
         fprintf(stderr, "%s could not be made\n", argv[2]);
         return 74;
     }

@@ -1,5 +1,4 @@
-/* What the files of derivation share (derive.c, gpu/record/derive/roofs.c, gpu/record/derive/advice.c). Private to
- * gpu/record. */
+/* What the files of derivation share. Private to gpu/record/derive. */
 #ifndef GPU_RECORD_DERIVE_INTERNAL_H
 #define GPU_RECORD_DERIVE_INTERNAL_H
 

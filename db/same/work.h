@@ -1,7 +1,7 @@
 /* How much work a row is and how it was launched, and the one rule of whether two rows are the same work, which trends
  * and comparisons share. Pure. */
-#ifndef DB_WORK_SAME_H
-#define DB_WORK_SAME_H
+#ifndef DB_SAME_WORK_H
+#define DB_SAME_WORK_H
 
 #include <stdbool.h>
 #include <stdint.h>

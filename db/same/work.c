@@ -1,5 +1,5 @@
-/* See db/work/same.h. */
-#include "db/work/same.h"
+/* See db/same/work.h. */
+#include "db/same/work.h"
 
 #include <string.h>
 
