@@ -3,8 +3,8 @@
 import {PREFIXES} from "../../parts/format.js";
 
 /**
- * Thresholds of a measured row's bound and advice, in gpu/record/derive/derive.h under the same names; a test holds the two
- * together.
+ * Thresholds of a measured row's bound and advice, in gpu/record/derive/derive.h under the same names; a test holds
+ * the two together.
  */
 export const LATENCY_PERCENT = 60;
 export const AT_CEILING_PERCENT = 80;
