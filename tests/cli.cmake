@@ -33,7 +33,7 @@ rl_faulty_program(measure_stand_in tools/stand_in_cuda.c)
 set_source_files_properties(tools/stand_in_cuda.c PROPERTIES COMPILE_OPTIONS -Wno-missing-prototypes)
 
 add_executable(test_replay unit/recording/test_replay.c unit/engine/fake_backend.c ${faults})
-target_link_libraries(test_replay PRIVATE rl_engine rl_recording PkgConfig::CMOCKA)
+target_link_libraries(test_replay PRIVATE rl_engine rl_recording rl_suites PkgConfig::CMOCKA)
 target_compile_options(test_replay PRIVATE -Wno-missing-prototypes)
 add_dependencies(test_replay test_recordings)
 add_test(NAME unit.test_replay COMMAND test_replay ${RL_TEST_DATA}/base.jsonl)

@@ -1,5 +1,5 @@
 # Imports: their rules by unit tests, the program by hand and over its protocol. None of these without libcsv.
-rl_unit_test(test_record_import rl_print)
+rl_unit_test(test_record_import rl_suites)
 if(TARGET rl_import)
   foreach(name IN ITEMS text ncu lines values timings times power merge)
     rl_unit_test(test_import_${name} rl_import)

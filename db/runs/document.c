@@ -11,6 +11,7 @@
 #include "gpu/base/num.h"
 #include "gpu/base/said.h"
 #include "gpu/record/json.h"
+#include "gpu/suites/document.h"
 
 /* {"id":"…","job":"…","label":"…", with two numbers of at most 20 digits and a label;
  * of those that JSON escapes, a label has only the two that become two bytes. */

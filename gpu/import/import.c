@@ -25,7 +25,7 @@
 #include "gpu/import/timings/plain.h"
 #include "gpu/import/timings/read.h"
 #include "gpu/record/derive/derive.h"
-#include "gpu/record/json.h"
+#include "gpu/suites/document.h"
 #include "kernels/unit/catalogue.h"
 
 #define ARENA_MAX ((size_t)192 << 20) /* of an import's own memory */

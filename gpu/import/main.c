@@ -12,9 +12,9 @@
 #include "gpu/base/time.h"
 #include "gpu/import/import.h"
 #include "gpu/import/record.h"
-#include "gpu/record/json.h"
 #include "gpu/record/json_text.h"
 #include "gpu/record/print/text.h"
+#include "gpu/suites/document.h"
 #include "gpu/wire/import.h"
 
 #define ENVIRONMENT_PREFIX "ROOFLINE_IMPORT_"

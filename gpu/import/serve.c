@@ -18,8 +18,8 @@
 #include "gpu/base/time.h"
 #include "gpu/import/import.h"
 #include "gpu/import/text/message.h"
-#include "gpu/record/json.h"
 #include "gpu/record/json_text.h"
+#include "gpu/suites/document.h"
 
 #define FILES_MAX 3u
 #define FD_MAX    16

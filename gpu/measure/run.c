@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "gpu/record/json.h"
 #include "gpu/record/json_text.h"
 #include "gpu/record/print/text.h"
+#include "gpu/suites/document.h"
 
 #define JSON_LINE_MAX (16u * 1024 * 1024)
 

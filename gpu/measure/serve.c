@@ -20,6 +20,8 @@
 #include "gpu/base/time.h"
 #include "gpu/measure/measure.h"
 #include "gpu/record/json.h"
+#include "gpu/suites/document.h"
+#include "gpu/suites/verify/verify.h"
 #include "gpu/wire/wire.h"
 
 #define REQUEST_MS 30000 /* absolute, from the hello line on */
@@ -314,7 +316,7 @@ static int send_device(void *arg, const json_t *device, struct rl_err *err)
 
 static int serve_run(struct server *s, const struct wire_request *asked, struct rl_run **ret, struct rl_err *err)
 {
-    struct engine_request request = {.counters = asked->counters};
+    struct engine_request request;
     const struct engine_events events = {.arg = s,
                                          .device = on_device,
                                          .progress = on_progress,
@@ -324,11 +326,14 @@ static int serve_run(struct server *s, const struct wire_request *asked, struct 
                                          .log = on_log,
                                          .warning = on_warning};
     struct cli_options options = *s->options;
-    if (rl_sizes_from_name(asked->sizes, &request.sizes) != 0)
-        return rl_fail(err, RL_E_MEASURE_PROTOCOL, "sizes", "'%s' is no size", asked->sizes);
-    request.state[RL_WARM] = asked->warm;
-    request.state[RL_COLD] = asked->cold;
-    memcpy(request.kernel, asked->kernel, sizeof request.kernel);
+    const struct rl_param_value *values = asked->params.value;
+    if (asked->params.suite != &rl_suite_verify)
+        return rl_fail(err, RL_E_MEASURE_PROTOCOL, "suite", "this build does not measure %s",
+                       asked->params.suite->name);
+    request = (struct engine_request){.sizes = (enum rl_sizes)values[VERIFY_SIZES].number,
+                                      .counters = values[VERIFY_COUNTERS].number};
+    memcpy(request.state, values[VERIFY_CACHE].has, sizeof request.state);
+    memcpy(request.kernel, values[VERIFY_KERNELS].has, sizeof request.kernel);
     options.device = asked->device[0] ? asked->device : NULL;
     if (measure_open(&options, &s->backend, err) != 0)
         return -1;

@@ -71,8 +71,8 @@ json_t *rl_object_to_json(const struct rl_object *object, const void *base);
  * be null. */
 int rl_object_from_json(const struct rl_object *object, const json_t *json, int64_t version, struct rl_arena *arena,
                         void *base, struct rl_err *err);
-/* Whether the members of a run that was read from document fit each other: RL_E_BAD_FIELD names the one that does not.
- */
+/* Whether the members that runs of every suite have fit each other; document is what the run was read from.
+ * RL_E_BAD_FIELD names the one that does not. */
 int rl_run_check(const struct rl_run *run, const json_t *document, struct rl_err *err);
 /* Sets every nullable member of an object and of the objects inside it; lists and plain members stay. */
 void rl_object_unknown(const struct rl_object *object, void *base, const char *why, enum rl_why_code code);

@@ -199,11 +199,6 @@ json_t *rl_object_to_json(const struct rl_object *object, const void *base)
     return make_object(object, base);
 }
 
-json_t *rl_run_to_json(const struct rl_run *run)
-{
-    return make_object(&rl_object_run, run);
-}
-
 void rl_run_json_bare(json_t *document)
 {
     json_t *why = json_object_get(document, "why");

@@ -1,4 +1,4 @@
-/* A run as JSON and back: the one place where members are named. */
+/* Parts of a run as JSON and back. Whole runs: gpu/suites/document.h. */
 #ifndef GPU_RECORD_JSON_H
 #define GPU_RECORD_JSON_H
 
@@ -6,18 +6,6 @@
 
 #include "gpu/base/err.h"
 #include "gpu/record/run.h"
-
-/* The document of a run as a new reference, members in the order of the structs. Non-finite values are a
- * programming error and become null with the reason "not finite". NULL when memory ran out. */
-json_t *rl_run_to_json(const struct rl_run *run);
-
-/* Reads a document of any build. Strictly, by its record_version (run.h; 1 without one): unknown or missing members,
- * wrong types, non-finite or out-of-range numbers, a null without its reason, too long strings and lists (limits in
- * table.h) fail, err.field naming the member's path
- * ("kernels[3].warm.time_s.median"). Derived members are read as they stand; call rl_derive to make them anew.
- * What an older build did not write is unknown with RL_WHY_NOT_RECORDED; of a newer one, what this does not know is
- * left out. */
-int rl_run_from_json(const json_t *document, struct rl_run **ret_run, struct rl_err *err);
 
 /* A stored document holds, beside what rl_run_to_json made, its id, its job and, where that is null, the job's reason,
  * and the label of a run that has one: takes them out, so that rl_run_from_json takes the rest. */

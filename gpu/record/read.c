@@ -494,28 +494,6 @@ int rl_object_from_json(const struct rl_object *object, const json_t *json, int6
     return read_object(&reader, NULL, object, json, base);
 }
 
-/* What a document says of its version; 1 where it says nothing. Its type and range are read with the other members. */
-static int64_t version_of(const json_t *document)
-{
-    const json_t *version = json_object_get(document, "record_version");
-    return json_is_integer(version) && json_integer_value(version) >= 1 ? json_integer_value(version) : 1;
-}
-
-int rl_run_from_json(const json_t *document, struct rl_run **ret_run, struct rl_err *err)
-{
-    struct rl_run *run = rl_run_new();
-    if (run == NULL)
-        return rl_fail(err, RL_E_NO_MEMORY, NULL, "a run does not fit in memory");
-    struct reader reader = {run->arena, err, version_of(document)};
-    if (read_object(&reader, NULL, &rl_object_run, document, run) < 0 || rl_run_check(run, document, err) < 0) {
-        rl_run_free(run);
-        return -1;
-    }
-    run->record_version = RL_RECORD_VERSION;
-    *ret_run = run;
-    return 0;
-}
-
 int rl_device_from_json(const json_t *object, int64_t version, struct rl_arena *arena, struct rl_device *ret,
                         struct rl_err *err)
 {

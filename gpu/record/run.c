@@ -11,7 +11,12 @@
 
 struct rl_run *rl_run_new(void)
 {
-    struct rl_run *run = calloc(1, sizeof *run);
+    return rl_run_new_of(sizeof(struct rl_run));
+}
+
+struct rl_run *rl_run_new_of(size_t size)
+{
+    struct rl_run *run = calloc(1, size);
     if (run == NULL)
         return NULL;
     run->arena = rl_arena_new(RUN_ARENA_MAX);

@@ -1,4 +1,5 @@
-/* A run: everything that one verification found out, as typed values.
+/* A run: everything that one measurement found out, as typed values. A suite whose runs hold more has a struct of its
+ * own that begins with this one (gpu/suites).
  *
  * The measuring program fills a struct rl_run, gpu/record writes it as JSON (gpu/record/json.h), the daemon
  * reads that back as untrusted input, derives the rates again (derive.h) and stores the document.
@@ -378,6 +379,8 @@ struct rl_run {
 
 /* A run with an arena of its own, or NULL when memory ran out. */
 struct rl_run *rl_run_new(void);
+/* The same as the first member of a suite's own struct of this size. */
+struct rl_run *rl_run_new_of(size_t size);
 void rl_run_free(struct rl_run *run); /* accepts NULL */
 /* Make every member that may be unknown unknown with this reason (borrowed: a literal, or of the run's arena), in
  * nested objects too; plain members and lists stay. A zeroed struct reads as known zeros, so whoever fills one starts

@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "gpu/suites/suite.h"
+#include "gpu/suites/base/suite.h"
 
 /* A run of the suite with an arena of its own, all zero; NULL when memory ran out. rl_run_free. */
 struct rl_run *rl_suite_run_new(const struct rl_suite *suite);

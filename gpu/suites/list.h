@@ -5,7 +5,6 @@
 
 #define RL_SUITES(MEASURED, RESULT)                                                                                    \
     MEASURED(verify)                                                                                                   \
-    RESULT(import)                                                                                                     \
-    MEASURED(occupancy)
+    RESULT(import)
 
 #endif

@@ -16,7 +16,8 @@
 enum stage { WANT_HELLO, WANT_DEVICE, RUNNING, ENDED };
 
 struct wire_reader {
-    bool probe, broken;
+    const struct rl_suite *suite; /* NULL: a probe's */
+    bool broken;
     int (*line)(void *arg, const struct wire_line *line, struct rl_err *err);
     void *arg;
     struct rl_buf partial;
@@ -88,12 +89,6 @@ static int check_version(const json_t *value, struct rl_err *err)
 static int check_backend(const json_t *value, struct rl_err *err)
 {
     static const char *const words[] = {"cuda", "replay", "null", NULL};
-    return check_word(value, words, err);
-}
-
-static int check_phase(const json_t *value, struct rl_err *err)
-{
-    static const char *const words[] = {"start", "ceilings", "kernels", "counters", "checks", NULL};
     return check_word(value, words, err);
 }
 
@@ -201,15 +196,10 @@ static int check_telemetry(const json_t *value, struct rl_err *err)
     return rc;
 }
 
+/* The one who asked for the run decodes it: here only whether there is one. */
 static int check_run(const json_t *value, struct rl_err *err)
 {
-    struct rl_run *run;
-    if (json_is_null(value)) /* whether it may be is the order's question */
-        return 0;
-    if (rl_run_from_json(value, &run, err) < 0)
-        return -1;
-    rl_run_free(run);
-    return 0;
+    return json_is_null(value) || json_is_object(value) ? 0 : want(err, "a run, or null");
 }
 
 static int check_code(const json_t *value, struct rl_err *err)
@@ -258,7 +248,7 @@ static const struct member members[][MEMBERS_MAX] = {
                      {"environment", check_environment},
                      {"counters", check_counters},
                      {"why", check_reasons}},
-    [WIRE_PROGRESS] = {{"phase", check_phase}, {"what", check_text}, {"done", check_steps}, {"total", check_steps}},
+    [WIRE_PROGRESS] = {{"phase", check_text}, {"what", check_text}, {"done", check_steps}, {"total", check_steps}},
     [WIRE_SAMPLE] = {{"unit", check_unit},
                      {"state", check_state},
                      {"launches", check_launches},
@@ -336,15 +326,15 @@ static bool may_come(const struct wire_reader *reader, enum wire_kind kind)
     case WIRE_HELLO:
         return false;
     case WIRE_DEVICE:
-        return reader->probe ? reader->devices < PROTOCOL_DEVICES_MAX : reader->stage == WANT_DEVICE;
+        return (reader->suite == NULL) ? reader->devices < PROTOCOL_DEVICES_MAX : reader->stage == WANT_DEVICE;
     case WIRE_PROGRESS:
-        return !reader->probe;
+        return reader->suite != NULL;
     case WIRE_SAMPLE:
     case WIRE_COUNTER:
     case WIRE_TELEMETRY:
-        return !reader->probe && reader->stage == RUNNING;
+        return reader->suite != NULL && reader->stage == RUNNING;
     case WIRE_RESULT:
-        return reader->probe || reader->stage == RUNNING;
+        return (reader->suite == NULL) || reader->stage == RUNNING;
     case WIRE_LOG:
     case WIRE_WARNING:
     case WIRE_ERROR:
@@ -380,8 +370,11 @@ static int read_head(struct wire_reader *reader, const json_t *line, enum wire_k
         return rl_fail(err, RL_E_MEASURE_PROTOCOL, NULL, "has no \"at_ns\", or time goes backwards in it");
     if (!may_come(reader, (enum wire_kind)kind))
         return rl_fail(err, RL_E_MEASURE_PROTOCOL, NULL, "is a \"%s\" where none may come", t);
-    if (kind == WIRE_RESULT && json_is_null(json_object_get(line, "run")) != reader->probe)
+    if (kind == WIRE_RESULT && json_is_null(json_object_get(line, "run")) != (reader->suite == NULL))
         return rl_fail(err, RL_E_MEASURE_PROTOCOL, NULL, "needs a run, or null after a probe");
+    if (kind == WIRE_PROGRESS &&
+        rl_suite_phase(reader->suite, json_string_value(json_object_get(line, "phase"))) == SIZE_MAX)
+        return rl_fail(err, RL_E_MEASURE_PROTOCOL, NULL, "has no \"phase\" of the suite %s", reader->suite->name);
     *ret_kind = (enum wire_kind)kind;
     return 0;
 }
@@ -424,13 +417,13 @@ static int violation(struct wire_reader *reader, struct rl_err *err)
     return rl_fail(err, code, NULL, "protocol line %lld: %s", (long long)(reader->seq + 1), what);
 }
 
-struct wire_reader *wire_reader_new(bool probe,
+struct wire_reader *wire_reader_new(const struct wire_request *request,
                                     int (*line)(void *arg, const struct wire_line *line, struct rl_err *err), void *arg)
 {
     struct wire_reader *reader = calloc(1, sizeof *reader);
     if (reader == NULL)
         return NULL;
-    reader->probe = probe;
+    reader->suite = request->probe ? NULL : request->params.suite;
     reader->line = line;
     reader->arg = arg;
     rl_buf_init(&reader->partial, PROTOCOL_LINE_MAX);

@@ -5,7 +5,8 @@
 
 #include "gpu/base/time.h"
 #include "gpu/record/json_text.h"
-#include "kernels/unit/catalogue.h"
+#include "gpu/suites/base/params.h"
+#include "gpu/suites/suites.h"
 
 static const char *const kind_names[] = {
     [WIRE_HELLO] = "hello",   [WIRE_DEVICE] = "device",   [WIRE_PROGRESS] = "progress",
@@ -52,23 +53,16 @@ static json_t *request_json(const struct wire_request *request)
 {
     if (request->probe)
         return json_pack("{s:s,s:i}", "t", "probe", "protocol", PROTOCOL_VERSION);
-    json_t *cache = json_array(), *kernels = json_array();
-    if (request->warm)
-        json_array_append_new(cache, json_string("warm"));
-    if (request->cold)
-        json_array_append_new(cache, json_string("cold"));
-    for (size_t i = 0; i < rl_kernel_count; i++)
-        if (request->kernel[i])
-            json_array_append_new(kernels, json_string(rl_units[i]->id));
-    if (json_array_size(cache) == 0 || json_array_size(kernels) == 0) {
-        json_decref(cache);
-        json_decref(kernels);
-        return NULL;
-    }
-    const char *device = request->device[0] != '\0' ? request->device : NULL;
-    return json_pack("{s:s,s:i,s:s,s:s?,s:s,s:o,s:o,s:b}", "t", "run", "protocol", PROTOCOL_VERSION, "job",
-                     request->job, "device", device, "sizes", request->sizes, "cache", cache, "kernels", kernels,
-                     "counters", (int)request->counters);
+    json_t *params = json_object(), *devices = json_array();
+    int rc = rl_params_write(&request->params, true, params);
+    if (rc == 0 && request->device[0] != '\0')
+        rc = json_array_append_new(devices, json_string(request->device));
+    json_t *line = json_pack("{s:s,s:i,s:s,s:s,s:o,s:o}", "t", "run", "protocol", PROTOCOL_VERSION, "job", request->job,
+                             "suite", request->params.suite->name, "devices", devices, "params", params);
+    if (rc == 0)
+        return line;
+    json_decref(line);
+    return NULL;
 }
 
 int wire_request_write(const struct wire_request *request, struct rl_buf *out)
@@ -85,10 +79,8 @@ static int bad(struct rl_err *err, const char *field, const char *what)
 }
 
 /* A text of 1 to size - 1 characters out of `set`. */
-static int read_word(const json_t *object, const char *name, const char *set, char *ret, size_t size,
-                     struct rl_err *err)
+static int read_word(const json_t *value, const char *name, const char *set, char *ret, size_t size, struct rl_err *err)
 {
-    const json_t *value = json_object_get(object, name);
     if (!json_is_string(value))
         return bad(err, name, "has to be a text");
     const char *text = json_string_value(value);
@@ -103,69 +95,37 @@ static int read_word(const json_t *object, const char *name, const char *set, ch
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 /* The UUID becomes CUDA_VISIBLE_DEVICES: no comma, no space. */
-static int read_device(const json_t *object, struct wire_request *ret, struct rl_err *err)
+static int read_devices(const json_t *object, struct wire_request *ret, struct rl_err *err)
 {
-    if (json_is_null(json_object_get(object, "device"))) {
-        ret->device[0] = '\0';
+    const json_t *list = json_object_get(object, "devices");
+    size_t count = json_array_size(list);
+    if (!json_is_array(list))
+        return bad(err, "devices", "has to be a list of devices");
+    if (count > PROTOCOL_RUN_DEVICES_MAX)
+        return bad(err, "devices", "has more than one device, and no suite of this build measures several");
+    ret->device[0] = '\0';
+    return count == 0 ? 0
+                      : read_word(json_array_get(list, 0), "devices", DIGITS LETTERS "-_/.", ret->device,
+                                  sizeof ret->device, err);
+}
+
+static int read_params(const json_t *object, struct wire_request *ret, struct rl_err *err)
+{
+    struct rl_err why = {.code = RL_E_NONE};
+    const struct rl_suite *suite = rl_suite_find(json_string_value(json_object_get(object, "suite")));
+    if (suite == NULL || !suite->submittable)
+        return bad(err, "suite", "is none that this build measures");
+    if (rl_params_read(suite, json_object_get(object, "params"), true, &ret->params, &why) == 0)
         return 0;
-    }
-    return read_word(object, "device", DIGITS LETTERS "-_/.", ret->device, sizeof ret->device, err);
-}
-
-static int read_cache(const json_t *object, struct wire_request *ret, struct rl_err *err)
-{
-    const json_t *list = json_object_get(object, "cache");
-    if (!json_is_array(list) || json_array_size(list) == 0)
-        return bad(err, "cache", "has to be a list of \"warm\", \"cold\" or both");
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const char *text = json_string_value(json_array_get(list, i));
-        bool *state = text == NULL                ? NULL
-                      : strcmp(text, "warm") == 0 ? &ret->warm
-                      : strcmp(text, "cold") == 0 ? &ret->cold
-                                                  : NULL;
-        if (state == NULL || *state)
-            return bad(err, "cache", "has to be a list of \"warm\", \"cold\" or both, each once");
-        *state = true;
-    }
-    return 0;
-}
-
-static int read_kernels(const json_t *object, struct wire_request *ret, struct rl_err *err)
-{
-    const json_t *list = json_object_get(object, "kernels");
-    if (!json_is_array(list) || json_array_size(list) == 0)
-        return bad(err, "kernels", "has to be a list of kernel ids");
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const char *text = json_string_value(json_array_get(list, i));
-        size_t found = rl_kernel_count;
-        for (size_t k = 0; text != NULL && k < rl_kernel_count; k++)
-            if (strcmp(rl_units[k]->id, text) == 0)
-                found = k;
-        if (found == rl_kernel_count)
-            return bad(err, "kernels", "names a kernel that this build does not have");
-        if (ret->kernel[found])
-            return bad(err, "kernels", "names a kernel twice");
-        ret->kernel[found] = true;
-    }
-    return 0;
+    return rl_fail(err, RL_E_MEASURE_PROTOCOL, why.field, "the request's params: %s", why.message);
 }
 
 static int read_run(const json_t *object, struct wire_request *ret, struct rl_err *err)
 {
-    enum rl_sizes sizes;
-    if (read_word(object, "job", DIGITS, ret->job, sizeof ret->job, err) < 0 || read_device(object, ret, err) < 0 ||
-        read_word(object, "sizes", DIGITS LETTERS "_", ret->sizes, sizeof ret->sizes, err) < 0 ||
-        read_cache(object, ret, err) < 0 || read_kernels(object, ret, err) < 0)
+    if (read_word(json_object_get(object, "job"), "job", DIGITS, ret->job, sizeof ret->job, err) < 0 ||
+        read_devices(object, ret, err) < 0 || read_params(object, ret, err) < 0)
         return -1;
-    if (rl_sizes_from_name(ret->sizes, &sizes) < 0)
-        return bad(err, "sizes", "is none that this build has");
-    const json_t *counters = json_object_get(object, "counters");
-    if (!json_is_boolean(counters))
-        return bad(err, "counters", "has to be true or false");
-    ret->counters = json_is_true(counters);
-    if (json_object_size(object) != 8)
-        return bad(err, "line", "has a member that is not known");
-    return 0;
+    return json_object_size(object) == 6 ? 0 : bad(err, "line", "has a member that is not known");
 }
 
 static int read_request(const json_t *object, struct wire_request *ret, struct rl_err *err)
@@ -175,7 +135,10 @@ static int read_request(const json_t *object, struct wire_request *ret, struct r
     if (kind == NULL || (strcmp(kind, "probe") != 0 && strcmp(kind, "run") != 0))
         return bad(err, "t", "has to be \"probe\" or \"run\"");
     if (!json_is_integer(protocol) || json_integer_value(protocol) != PROTOCOL_VERSION)
-        return bad(err, "protocol", "is not 1, the only version of this build");
+        return rl_fail(
+            err, RL_E_MEASURE_PROTOCOL, "protocol",
+            "the request is of protocol %lld, but this program speaks version %d: the programs are of two builds",
+            (long long)json_integer_value(protocol), PROTOCOL_VERSION);
     ret->probe = strcmp(kind, "probe") == 0;
     if (!ret->probe)
         return read_run(object, ret, err);

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/base/escape.h"
 #include "server/ctl/ctl.h"
-#include "server/text/escape.h"
 
 #define ANSWER_MAX  (64u * 1024u * 1024u)
 #define FILTERS_MAX 12u

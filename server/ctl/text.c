@@ -1,9 +1,9 @@
 /* Text from the daemon, made safe for a terminal and fitted into columns. */
 #include <stdio.h>
 
+#include "gpu/base/escape.h"
 #include "gpu/base/width.h"
 #include "server/ctl/ctl.h"
-#include "server/text/escape.h"
 
 #define TEXT_MAX 256u
 #define TURNS    16u /* more than any one line prints */

@@ -7,7 +7,7 @@
 #include "gpu/base/num.h"
 #include "gpu/record/derive/derive.h"
 #include "gpu/record/derive/quantile.h"
-#include "gpu/record/json.h"
+#include "gpu/suites/document.h"
 
 static int broken(struct rl_err *err, const char *field, const char *why)
 {

@@ -9,8 +9,8 @@
 
 #include "gpu/base/hash.h"
 #include "gpu/record/derive/derive.h"
-#include "gpu/record/json.h"
 #include "gpu/record/json_text.h"
+#include "gpu/suites/document.h"
 #include "server/loop/worker.h"
 #include "server/runs/lend.h"
 

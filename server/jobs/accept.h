@@ -20,10 +20,9 @@ struct run_expected {
     bool clock_stepped;          /* somebody has set it since: dates say nothing about the process then */
 };
 /* Checks that document is the run that was asked for: suite, sizes, device, source, exactly the kernels and states,
- * each kernel's flop and asked bytes those of the catalogue, device and driver those of the device line, counters off
- * when not wanted, ceilings of the catalogue, times of this day, an outcome that its checks allow, and each row's
- * statistics those of its samples. Then derives again. RL_E_MEASURE_PROTOCOL otherwise, err->field the document's
- * member. */
+ * and what else its suite holds it to (rl_suite.accept), device and driver those of the device line, times of this day,
+ * an outcome that its checks allow, and each row's statistics those of its samples. Then derives again.
+ * RL_E_MEASURE_PROTOCOL otherwise, err->field the document's member. */
 int run_accept(const json_t *document, const struct run_expected *expected, const struct run_samples *samples,
                struct rl_run **ret, struct rl_err *err);
 

@@ -52,7 +52,7 @@ void jobs_supervise_start(const struct jobs *jobs, const struct wire_request *re
                                     .socket = jobs->config.measure_socket,
                                     .replay = jobs->config.replay,
                                     .request = request};
-    supervise_limits_default(request->probe, jobs->config.job_timeout_ms, &ret->limits);
+    supervise_limits_default(request->probe ? NULL : request->params.suite, jobs->config.job_timeout_ms, &ret->limits);
 }
 
 /* ---- jobs ---- */

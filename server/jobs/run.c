@@ -6,13 +6,12 @@
 
 #include "db/jobs/queue.h"
 #include "db/jobs/transitions.h"
+#include "gpu/base/escape.h"
 #include "gpu/base/time.h"
-#include "gpu/record/derive/derive.h"
-#include "gpu/record/json.h"
+#include "gpu/suites/document.h"
 #include "server/jobs/accept.h"
 #include "server/jobs/internal.h"
 #include "server/runs/lend.h"
-#include "server/text/escape.h"
 
 /* ---- lines ---- */
 
@@ -121,7 +120,7 @@ static void lend(struct active *active)
         jobs_log("job %" PRId64 ": no roofs are lent to its run: %s", active->id, err.message);
     }
     if (active->run->lent.present)
-        rl_derive(active->run);
+        rl_run_derive(active->run);
 }
 
 static void on_ended(void *arg, const struct supervise_end *end)

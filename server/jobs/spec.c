@@ -8,98 +8,39 @@
 
 #include "gpu/base/num.h"
 #include "gpu/record/json_text.h"
-#include "server/text/escape.h"
+#include "gpu/suites/base/show.h"
+#include "gpu/suites/suites.h"
 
-/* How much of a refused value an answer repeats. */
-#define SHOWN_BYTES 64u
+#define SUITE "suite" /* read before the others, whose names it decides */
 
-static const char *type_name(const json_t *value)
+/* The suites that a job may ask for, as a list in words. */
+static void submittable(char text[RL_WANTED_BYTES])
 {
-    switch (json_typeof(value)) {
-    case JSON_OBJECT:
-        return "an object";
-    case JSON_ARRAY:
-        return "a list";
-    case JSON_STRING:
-        return "a string";
-    case JSON_INTEGER:
-        return "an integer";
-    case JSON_REAL:
-        return "a number";
-    case JSON_TRUE:
-    case JSON_FALSE:
-        return "a boolean";
-    case JSON_NULL:
-        return "null";
+    size_t len = 0, count = 0, named = 0;
+    for (size_t i = 0; i < rl_suite_count; i++)
+        count += rl_suites[i]->submittable;
+    text[0] = '\0';
+    for (size_t i = 0; i < rl_suite_count && len < RL_WANTED_BYTES; i++) {
+        if (!rl_suites[i]->submittable)
+            continue;
+        len += (size_t)snprintf(text + len, RL_WANTED_BYTES - len, "%s\"%s\"",
+                                named == 0           ? ""
+                                : named + 1 == count ? " or "
+                                                     : ", ",
+                                rl_suites[i]->name);
+        named++;
     }
-    return "of an unknown type";
 }
 
-/* The value as an answer may repeat it, "\"abc\"" or "12" or "a list", into text. */
-static const char *seen(const json_t *value, char *text, size_t size)
+static const struct rl_suite *read_suite(const json_t *value, struct rl_err *err)
 {
-    if (json_is_integer(value)) {
-        snprintf(text, size, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-    } else if (json_is_real(value)) {
-        snprintf(text, size, "%g", json_real_value(value));
-    } else if (json_is_boolean(value)) {
-        snprintf(text, size, "%s", json_is_true(value) ? "true" : "false");
-    } else if (json_is_string(value)) {
-        struct rl_buf shown;
-        rl_buf_init(&shown, 4 * SHOWN_BYTES);
-        size_t len = json_string_length(value);
-        /* never cut inside a character: continuation bytes are 10xxxxxx */
-        size_t most = len < SHOWN_BYTES ? len : SHOWN_BYTES;
-        while (most > 0 && most < len && ((unsigned char)json_string_value(value)[most] & 0xc0) == 0x80)
-            most--;
-        text_escape(&shown, json_string_value(value), most, false);
-        snprintf(text, size, "\"%s\"%s", shown.data != NULL ? shown.data : "", most < len ? "…" : "");
-        rl_buf_free(&shown);
-    } else {
-        snprintf(text, size, "%s", type_name(value));
-    }
-    return text;
-}
-
-#define SEEN_BYTES (4 * SHOWN_BYTES + 16)
-
-static int bad(struct rl_err *err, const char *field, const json_t *value, const char *wanted)
-{
-    char text[SEEN_BYTES];
-    if (value == NULL)
-        return rl_fail(err, RL_E_BAD_FIELD, field, "%s is missing: it must be %s.", field, wanted);
-    return rl_fail(err, RL_E_BAD_FIELD, field, "%s is %s: it must be %s.", field, seen(value, text, sizeof text),
-                   wanted);
-}
-
-static int unknown(struct rl_err *err, const char *prefix, const char *key)
-{
-    char shown[SEEN_BYTES], field[SEEN_BYTES + 32];
-    json_t *name = json_string(key);
-    if (name == NULL)
-        return rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory to check the job.");
-    seen(name, shown, sizeof shown);
-    json_decref(name);
-    size_t len = strlen(shown);
-    /* without the quotes that seen() puts around a string */
-    snprintf(field, sizeof field, "%s%.*s", prefix, (int)(len >= 2 ? len - 2 : 0), shown + 1);
-    return rl_fail(err, RL_E_UNKNOWN_FIELD, field, "%s is not a field of a job.", field);
-}
-
-static size_t kernel_index(const char *id)
-{
-    for (size_t i = 0; i < rl_kernel_count; i++)
-        if (strcmp(rl_units[i]->id, id) == 0)
-            return i;
-    return SIZE_MAX;
-}
-
-static int read_suite(const json_t *value, struct job_spec *spec, struct rl_err *err)
-{
-    (void)spec;
-    if (!json_is_string(value) || strcmp(json_string_value(value), "verify") != 0)
-        return bad(err, "suite", value, "\"verify\"");
-    return 0;
+    const struct rl_suite *suite = rl_suite_find(json_string_value(value));
+    char wanted[RL_WANTED_BYTES];
+    if (suite != NULL && suite->submittable)
+        return suite;
+    submittable(wanted);
+    rl_param_bad(err, SUITE, value, wanted);
+    return NULL;
 }
 
 static int read_device(const json_t *value, struct job_spec *spec, struct rl_err *err)
@@ -111,65 +52,8 @@ static int read_device(const json_t *value, struct job_spec *spec, struct rl_err
         good = c > ' ' && c < 0x7f;
     }
     if (!good)
-        return bad(err, "device", value, "a device's id as GET /api/v1/devices lists it");
+        return rl_param_bad(err, "device", value, "a device's id as GET /api/v1/devices lists it");
     memcpy(spec->device, json_string_value(value), len + 1);
-    return 0;
-}
-
-static int read_sizes(const json_t *value, struct job_spec *spec, struct rl_err *err)
-{
-    if (!json_is_string(value) || rl_sizes_from_name(json_string_value(value), &spec->sizes) != 0)
-        return bad(err, "sizes", value, "\"course\" or \"scaled\"");
-    return 0;
-}
-
-static int read_cache(const json_t *value, struct job_spec *spec, struct rl_err *err)
-{
-    if (!json_is_array(value) || json_array_size(value) == 0)
-        return bad(err, "cache", value, "a list of \"warm\", \"cold\" or both, not empty");
-    spec->warm = spec->cold = false;
-    for (size_t i = 0; i < json_array_size(value); i++) {
-        const json_t *item = json_array_get(value, i);
-        char field[40];
-        snprintf(field, sizeof field, "cache[%zu]", i);
-        const char *name = json_string_value(item);
-        bool warm = name != NULL && strcmp(name, "warm") == 0;
-        bool cold = name != NULL && strcmp(name, "cold") == 0;
-        if (!warm && !cold)
-            return bad(err, field, item, "\"warm\" or \"cold\"");
-        if ((warm && spec->warm) || (cold && spec->cold))
-            return rl_fail(err, RL_E_BAD_FIELD, field, "%s repeats \"%s\": name each cache state once.", field, name);
-        spec->warm |= warm;
-        spec->cold |= cold;
-    }
-    return 0;
-}
-
-static int read_kernels(const json_t *value, struct job_spec *spec, struct rl_err *err)
-{
-    if (!json_is_array(value) || json_array_size(value) == 0)
-        return bad(err, "kernels", value, "a list of kernel ids as GET /api/v1/kernels lists them, not empty");
-    memset(spec->kernel, 0, sizeof spec->kernel);
-    for (size_t i = 0; i < json_array_size(value); i++) {
-        const json_t *item = json_array_get(value, i);
-        char field[40];
-        snprintf(field, sizeof field, "kernels[%zu]", i);
-        size_t index = json_is_string(item) ? kernel_index(json_string_value(item)) : SIZE_MAX;
-        if (index == SIZE_MAX)
-            return bad(err, field, item, "a kernel id as GET /api/v1/kernels lists them");
-        if (spec->kernel[index])
-            return rl_fail(err, RL_E_BAD_FIELD, field, "%s repeats \"%s\": name each kernel once.", field,
-                           rl_units[index]->id);
-        spec->kernel[index] = true;
-    }
-    return 0;
-}
-
-static int read_counters(const json_t *value, struct job_spec *spec, struct rl_err *err)
-{
-    if (!json_is_boolean(value))
-        return bad(err, "counters", value, "true or false");
-    spec->counters = json_is_true(value);
     return 0;
 }
 
@@ -177,7 +61,7 @@ static int read_on_interrupt(const json_t *value, struct job_spec *spec, struct 
 {
     const char *name = json_string_value(value);
     if (name == NULL || (strcmp(name, "fail") != 0 && strcmp(name, "retry") != 0))
-        return bad(err, "on_interrupt", value, "\"fail\" or \"retry\"");
+        return rl_param_bad(err, "on_interrupt", value, "\"fail\" or \"retry\"");
     spec->retry_on_interrupt = name[0] == 'r';
     return 0;
 }
@@ -185,7 +69,7 @@ static int read_on_interrupt(const json_t *value, struct job_spec *spec, struct 
 static int read_note(const json_t *value, struct job_spec *spec, struct rl_err *err)
 {
     if (!json_is_string(value))
-        return bad(err, "note", value, "a string");
+        return rl_param_bad(err, "note", value, "a string");
     const char *text = json_string_value(value);
     size_t len = json_string_length(value);
     if (len > LIMIT_NOTE_BYTES)
@@ -207,7 +91,7 @@ static int read_note(const json_t *value, struct job_spec *spec, struct rl_err *
 static int read_label(const json_t *value, struct job_spec *spec, struct rl_err *err)
 {
     if (!json_is_string(value))
-        return bad(err, "label", value, "a string");
+        return rl_param_bad(err, "label", value, "a string");
     size_t len = json_string_length(value);
     if (rl_label_check(json_string_value(value), len, "label", err) != 0)
         return -1;
@@ -215,131 +99,81 @@ static int read_label(const json_t *value, struct job_spec *spec, struct rl_err 
     return 0;
 }
 
-static int read_predictions(const json_t *value, struct job_spec *spec, struct rl_err *err)
-{
-    if (!json_is_object(value))
-        return bad(err, "predictions", value, "an object of kernel ids with \"above\", \"near\" or \"below\"");
-    const char *key;
-    json_t *item;
-    json_object_foreach((json_t *)value, key, item)
-    {
-        size_t index = kernel_index(key);
-        if (index == SIZE_MAX)
-            return unknown(err, "predictions.", key);
-        char field[64];
-        snprintf(field, sizeof field, "predictions.%s", key);
-        const char *name = json_string_value(item);
-        for (int p = PREDICT_ABOVE; name != NULL && p <= PREDICT_BELOW; p++)
-            if (strcmp(name, job_prediction_name((enum job_prediction)p)) == 0)
-                spec->prediction[index] = (enum job_prediction)p;
-        if (spec->prediction[index] == PREDICT_NONE)
-            return bad(err, field, item, "\"above\", \"near\" or \"below\"");
-    }
-    return 0;
-}
-
 static const struct member {
     const char *name;
     int (*read)(const json_t *value, struct job_spec *spec, struct rl_err *err);
 } members[] = {
-    {"suite", read_suite},
     {"device", read_device},
-    {"sizes", read_sizes},
-    {"cache", read_cache},
-    {"kernels", read_kernels},
-    {"counters", read_counters},
     {"on_interrupt", read_on_interrupt},
     {"note", read_note},
     {"label", read_label},
-    {"predictions", read_predictions},
 };
 #define MEMBER_COUNT (sizeof members / sizeof members[0])
 
-static int check_known(const json_t *body, struct rl_err *err)
+/* One key of a job. */
+static int read_key(const char *key, const json_t *value, struct job_spec *spec, struct rl_err *err)
+{
+    size_t index = rl_param_find(spec->params.suite, key);
+    if (index != SIZE_MAX)
+        return rl_param_read(&spec->params, index, value, err);
+    for (size_t i = 0; i < MEMBER_COUNT; i++)
+        if (strcmp(members[i].name, key) == 0)
+            return members[i].read(value, spec, err);
+    return strcmp(key, SUITE) == 0 ? 0 : rl_param_unknown(err, "", key);
+}
+
+/* Unknown keys are told before wrong values: a misspelt name explains the rest. */
+static int check_known(const json_t *body, const struct rl_suite *suite, struct rl_err *err)
 {
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)body, key, value)
+    json_object_foreach((json_t *)(uintptr_t)body, key, value)
     {
-        (void)value;
         size_t i = 0;
         while (i < MEMBER_COUNT && strcmp(members[i].name, key) != 0)
             i++;
-        if (i == MEMBER_COUNT)
-            return unknown(err, "", key);
+        if (i == MEMBER_COUNT && strcmp(key, SUITE) != 0 && rl_param_find(suite, key) == SIZE_MAX)
+            return rl_param_unknown(err, "", key);
     }
     return 0;
 }
 
 int job_spec_read(const json_t *body, struct job_spec *ret, struct rl_err *err)
 {
+    const char *key;
+    json_t *value;
     if (!json_is_object(body))
         return rl_fail(err, RL_E_BAD_JSON, NULL, "The body is %s: a job is one JSON object.",
-                       body != NULL ? type_name(body) : "empty");
-    struct job_spec spec = {.sizes = RL_COURSE, .warm = true, .cold = true, .counters = true};
-    for (size_t i = 0; i < rl_kernel_count; i++)
-        spec.kernel[i] = true;
-    if (check_known(body, err) != 0)
+                       body != NULL ? rl_json_type_name(body) : "empty");
+    const struct rl_suite *suite = read_suite(json_object_get(body, SUITE), err);
+    struct job_spec spec = {.retry_on_interrupt = false};
+    if (suite == NULL || check_known(body, suite, err) != 0)
         return -1;
-    if (json_object_get(body, "suite") == NULL)
-        return bad(err, "suite", NULL, "\"verify\"");
-    for (size_t i = 0; i < MEMBER_COUNT; i++) {
-        const json_t *value = json_object_get(body, members[i].name);
-        if (value != NULL && members[i].read(value, &spec, err) != 0)
+    rl_params_default(suite, &spec.params);
+    json_object_foreach((json_t *)(uintptr_t)body, key, value)
+    {
+        if (read_key(key, value, &spec, err) != 0)
             return -1;
     }
-    for (size_t i = 0; i < rl_kernel_count; i++) {
-        if (spec.prediction[i] == PREDICT_NONE || spec.kernel[i])
-            continue;
-        char field[64];
-        snprintf(field, sizeof field, "predictions.%s", rl_units[i]->id);
-        return rl_fail(err, RL_E_BAD_FIELD, field, "%s predicts a kernel that kernels leaves out.", field);
-    }
+    if (rl_params_check(&spec.params, err) != 0)
+        return -1;
     *ret = spec;
     return 0;
 }
 
-const char *job_prediction_name(enum job_prediction prediction)
-{
-    switch (prediction) {
-    case PREDICT_NONE:
-        return NULL;
-    case PREDICT_ABOVE:
-        return "above";
-    case PREDICT_NEAR:
-        return "near";
-    case PREDICT_BELOW:
-        return "below";
-    }
-    return NULL;
-}
-
 json_t *job_spec_to_json(const struct job_spec *spec)
 {
-    json_t *cache = json_array(), *kernels = json_array(), *predictions = json_object();
-    int failed = 0;
-    if (spec->warm)
-        failed |= json_array_append_new(cache, json_string("warm"));
-    if (spec->cold)
-        failed |= json_array_append_new(cache, json_string("cold"));
-    for (size_t i = 0; i < rl_kernel_count; i++) {
-        if (spec->kernel[i])
-            failed |= json_array_append_new(kernels, json_string(rl_units[i]->id));
-        if (spec->prediction[i] != PREDICT_NONE)
-            failed |= json_object_set_new(predictions, rl_units[i]->id,
-                                          json_string(job_prediction_name(spec->prediction[i])));
-    }
-    if (failed != 0) {
-        json_decref(cache);
-        json_decref(kernels);
-        json_decref(predictions);
-        return NULL;
-    }
-    return json_pack("{s:s, s:s*, s:s, s:o, s:o, s:b, s:s, s:s?, s:s?, s:o}", "suite", "verify", "device",
-                     spec->device[0] != '\0' ? spec->device : NULL, "sizes", rl_sizes_name(spec->sizes), "cache", cache,
-                     "kernels", kernels, "counters", spec->counters, "on_interrupt",
-                     spec->retry_on_interrupt ? "retry" : "fail", "note", spec->note[0] != '\0' ? spec->note : NULL,
-                     "label", spec->label[0] != '\0' ? spec->label : NULL, "predictions", predictions);
+    json_t *json = json_pack("{s:s, s:s*}", SUITE, spec->params.suite->name, "device",
+                             spec->device[0] != '\0' ? spec->device : NULL);
+    json_t *rest =
+        json_pack("{s:s, s:s?, s:s?}", "on_interrupt", spec->retry_on_interrupt ? "retry" : "fail", "note",
+                  spec->note[0] != '\0' ? spec->note : NULL, "label", spec->label[0] != '\0' ? spec->label : NULL);
+    int rc = rl_params_write(&spec->params, false, json) != 0 || json_object_update_missing(json, rest) != 0;
+    json_decref(rest);
+    if (rc == 0)
+        return json;
+    json_decref(json);
+    return NULL;
 }
 
 char *job_spec_text(const struct job_spec *spec)
@@ -374,10 +208,7 @@ int job_spec_parse(const char *text, struct job_spec *ret, struct rl_err *err)
 
 void job_spec_request(const struct job_spec *spec, int64_t job, struct wire_request *ret)
 {
-    *ret = (struct wire_request){.warm = spec->warm, .cold = spec->cold, .counters = spec->counters};
+    *ret = (struct wire_request){.params = spec->params};
     snprintf(ret->job, sizeof ret->job, "%" PRId64, job);
     snprintf(ret->device, sizeof ret->device, "%s", spec->device);
-    snprintf(ret->sizes, sizeof ret->sizes, "%s", rl_sizes_name(spec->sizes));
-    for (size_t i = 0; i < RL_KERNEL_COUNT; i++)
-        ret->kernel[i] = spec->kernel[i];
 }

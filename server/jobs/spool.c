@@ -15,8 +15,8 @@
 #include "gpu/base/hash.h"
 #include "gpu/base/io.h"
 #include "gpu/base/num.h"
-#include "gpu/record/json.h"
 #include "gpu/record/json_text.h"
+#include "gpu/suites/document.h"
 #include "kernels/unit/catalogue.h"
 #include "server/limits/limits.h"
 

@@ -88,13 +88,8 @@
 #define LIMIT_IMPORT_LINE_BYTES     (2u * 1024u * 1024u) /* a run's document: 413 */
 #define LIMIT_IMPORT_STREAM_BYTES   (4u * 1024u * 1024u) /* document and samples: 413 */
 
-/* A job's phases, each from its first progress line; over it the process is ended and the job fails with
+/* A job, whose phases have the limits of its suite (gpu/suites), and a probe; over them the process is ended with
  * measure_timeout. */
-#define LIMIT_START_MS           60000
-#define LIMIT_CEILINGS_MS        60000
-#define LIMIT_KERNELS_MS         180000
-#define LIMIT_COUNTERS_MS        180000
-#define LIMIT_CHECKS_MS          30000
 #define LIMIT_JOB_MS             600000
 #define LIMIT_PROBE_MS           60000
 #define LIMIT_EXIT_AFTER_EOF_MS  2500  /* then TERM (exec) */

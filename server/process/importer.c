@@ -15,11 +15,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "gpu/base/escape.h"
 #include "gpu/base/time.h"
 #include "gpu/wire/import.h"
 #include "server/limits/limits.h"
 #include "server/process/spawn.h"
-#include "server/text/escape.h"
 
 #define READ_BYTES   65536u
 #define OUTPUT_BYTES 1024u /* kept of what it writes to its standard output and error, which should be nothing */

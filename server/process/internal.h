@@ -5,8 +5,6 @@
 #include "server/process/spawn.h"
 #include "server/process/supervise.h"
 
-enum phase { PHASE_START, PHASE_CEILINGS, PHASE_KERNELS, PHASE_COUNTERS, PHASE_CHECKS, PHASE_COUNT };
-
 enum ending { NOT_ENDING, ENDING_EOF, ENDING_TERM, ENDING_KILL };
 
 struct supervise {
@@ -22,8 +20,8 @@ struct supervise {
     bool by_socket, replay, pid_known;
     bool exited, told; /* told: ended() was called */
     enum ending ending;
-    int64_t started_ns, ending_ns, phase_deadline_ns[PHASE_COUNT];
-    enum phase phase;
+    int64_t started_ns, ending_ns, phase_deadline_ns[RL_PHASES_MAX];
+    size_t phase; /* of the suite's; 0 in a probe */
     char what[128], backend[16];
     bool result, final, failed; /* final: result or error has come */
     struct rl_err error;
@@ -43,12 +41,11 @@ void supervise_on_ending(void *arg); /* the timer of that */
 void supervise_gone(struct supervise *s);
 
 /* server/process/lines.c */
-extern const char *const supervise_phases[PHASE_COUNT]; /* by enum phase: their names */
+const char *supervise_phase_name(const struct supervise *s); /* of the current one */
 /* One line of the stream; for wire_reader_new. */
 int supervise_on_line(void *arg, const struct wire_line *line, struct rl_err *err);
 /* Makes phase the current one: its time runs from its first progress line. */
-void supervise_enter_phase(struct supervise *s, enum phase phase);
-int64_t supervise_phase_limit(const struct supervise *s, enum phase phase); /* ms */
+void supervise_enter_phase(struct supervise *s, size_t phase);
 /* Sets the timer to when the current phase, or the whole, is to be over. */
 void supervise_arm_deadline(struct supervise *s);
 

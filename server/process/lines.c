@@ -5,18 +5,14 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "gpu/base/escape.h"
 #include "server/process/internal.h"
-#include "server/text/escape.h"
-
-const char *const supervise_phases[PHASE_COUNT] = {"start", "ceilings", "kernels", "counters", "checks"};
 
 /* ---- deadlines ---- */
 
-int64_t supervise_phase_limit(const struct supervise *s, enum phase phase)
+const char *supervise_phase_name(const struct supervise *s)
 {
-    const int64_t limits[] = {s->limits.start, s->limits.ceilings, s->limits.kernels, s->limits.counters,
-                              s->limits.checks};
-    return limits[phase];
+    return s->request.probe ? "start" : s->request.params.suite->phases[s->phase].id;
 }
 
 void supervise_arm_deadline(struct supervise *s)
@@ -28,11 +24,11 @@ void supervise_arm_deadline(struct supervise *s)
     loop_timer_set(s->loop, s->deadline_timer, left > 0 ? left : 0);
 }
 
-void supervise_enter_phase(struct supervise *s, enum phase phase)
+void supervise_enter_phase(struct supervise *s, size_t phase)
 {
     s->phase = phase;
     if (s->phase_deadline_ns[phase] == 0)
-        s->phase_deadline_ns[phase] = loop_now_ns(s->loop) + supervise_phase_limit(s, phase) * 1000000;
+        s->phase_deadline_ns[phase] = loop_now_ns(s->loop) + s->limits.phase[phase] * 1000000;
     supervise_arm_deadline(s);
 }
 
@@ -86,17 +82,10 @@ static int on_hello(struct supervise *s, const json_t *body, struct rl_err *err)
     return send_request(s, err);
 }
 
-static int on_progress(struct supervise *s, const json_t *body, struct rl_err *err)
+static void on_progress(struct supervise *s, const json_t *body)
 {
-    const char *name = text_of(body, "phase");
-    int phase = 0;
-    while (phase < PHASE_COUNT && strcmp(name, supervise_phases[phase]) != 0)
-        phase++;
-    if (phase == PHASE_COUNT)
-        return rl_fail(err, RL_E_MEASURE_PROTOCOL, "phase", "A progress line names a phase that is not known.");
     copy_clean(s->what, sizeof s->what, text_of(body, "what"));
-    supervise_enter_phase(s, (enum phase)phase);
-    return 0;
+    supervise_enter_phase(s, rl_suite_phase(s->request.params.suite, text_of(body, "phase")));
 }
 
 static void on_error(struct supervise *s, const json_t *body)
@@ -117,7 +106,7 @@ int supervise_on_line(void *arg, const struct wire_line *line, struct rl_err *er
     if (line->kind == WIRE_HELLO)
         result = on_hello(s, line->body, err);
     else if (line->kind == WIRE_PROGRESS)
-        result = on_progress(s, line->body, err);
+        on_progress(s, line->body);
     else if (line->kind == WIRE_LOG)
         transcript_line(&s->transcript, "", text_of(line->body, "text"));
     else if (line->kind == WIRE_WARNING)

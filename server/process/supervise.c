@@ -26,27 +26,23 @@
 
 static void end_now(struct supervise *s);
 
-void supervise_limits_default(bool probe, int64_t total_ms, struct supervise_limits *ret)
+void supervise_limits_default(const struct rl_suite *suite, int64_t total_ms, struct supervise_limits *ret)
 {
     double scale = total_ms > 0 ? (double)total_ms / LIMIT_JOB_MS : 1;
-    int64_t phases[] = {LIMIT_START_MS,    LIMIT_CEILINGS_MS, LIMIT_KERNELS_MS,
-                        LIMIT_COUNTERS_MS, LIMIT_CHECKS_MS,   LIMIT_JOB_MS};
-    for (size_t i = 0; i < sizeof phases / sizeof phases[0]; i++) {
-        phases[i] = (int64_t)((double)phases[i] * scale);
-        if (phases[i] < 1)
-            phases[i] = 1;
-    }
+    int64_t total = (int64_t)(LIMIT_JOB_MS * scale);
     *ret = (struct supervise_limits){
-        .start = probe ? LIMIT_PROBE_MS : phases[0],
-        .ceilings = phases[1],
-        .kernels = phases[2],
-        .counters = phases[3],
-        .checks = phases[4],
-        .total = probe ? LIMIT_PROBE_MS : phases[5],
+        .phase = {LIMIT_PROBE_MS},
+        .total = suite == NULL ? LIMIT_PROBE_MS
+                 : total > 0   ? total
+                               : 1,
         .exit_after_eof = LIMIT_EXIT_AFTER_EOF_MS,
         .exit_after_term = LIMIT_EXIT_AFTER_TERM_MS,
         .stuck = LIMIT_STUCK_MS,
     };
+    for (size_t i = 0; suite != NULL && i < suite->phase_count; i++) {
+        int64_t limit = (int64_t)(suite->phases[i].limit_s * 1000 * scale);
+        ret->phase[i] = limit > 0 ? limit : 1;
+    }
 }
 
 /* ---- descriptors ---- */
@@ -226,10 +222,10 @@ static void on_deadline(void *arg)
     if (whole)
         rl_fail(&err, RL_E_MEASURE_TIMEOUT, NULL,
                 "The measuring process took more than %" PRId64 " ms (in phase %s, last step: %s).", s->limits.total,
-                supervise_phases[s->phase], step);
+                supervise_phase_name(s), step);
     else
         rl_fail(&err, RL_E_MEASURE_TIMEOUT, NULL, "Phase %s took more than %" PRId64 " ms (last step: %s).",
-                supervise_phases[s->phase], supervise_phase_limit(s, s->phase), step);
+                supervise_phase_name(s), s->limits.phase[s->phase], step);
     supervise_set_failure(s, &err);
     supervise_begin_ending(s);
 }
@@ -264,7 +260,7 @@ int supervise_start(struct loop *loop, const struct supervise_start *start, cons
                             .by_socket = start->socket != NULL,
                             .replay = start->replay != NULL,
                             .started_ns = loop_now_ns(loop)};
-    s->reader = wire_reader_new(start->request->probe, supervise_on_line, s);
+    s->reader = wire_reader_new(start->request, supervise_on_line, s);
     if (s->reader == NULL || transcript_init(&s->transcript, rl_monotonic_ns()) != 0) {
         rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory to start a measuring process.");
         goto out;
@@ -281,7 +277,7 @@ int supervise_start(struct loop *loop, const struct supervise_start *start, cons
         }
         goto out;
     }
-    supervise_enter_phase(s, PHASE_START);
+    supervise_enter_phase(s, 0);
     *ret = s;
     return 0;
 out:

@@ -14,15 +14,15 @@
 
 struct supervise; /* one process */
 
-struct supervise_limits { /* ms; see limits.h */
-    int64_t start, ceilings, kernels, counters,
-        checks;    /* phases, each from its first progress line; start from the start */
-    int64_t total; /* the whole process */
+struct supervise_limits {         /* ms; see limits.h */
+    int64_t phase[RL_PHASES_MAX]; /* by the suite's phases, each from its first progress line; the first from the start.
+                                   * A probe has that alone */
+    int64_t total;                /* the whole process */
     int64_t exit_after_eof, exit_after_term, stuck;
 };
-/* The values of limits.h. total_ms > 0: the phases' limits and the total in proportion to it; 0: as they stand. A probe
- * has LIMIT_PROBE_MS in all. */
-void supervise_limits_default(bool probe, int64_t total_ms, struct supervise_limits *ret);
+/* The suite's limits of phases and those of limits.h. total_ms > 0: the phases' limits and the total in proportion to
+ * it; 0: as they stand. A probe (suite NULL) has LIMIT_PROBE_MS in all. */
+void supervise_limits_default(const struct rl_suite *suite, int64_t total_ms, struct supervise_limits *ret);
 
 struct supervise_start {
     const char *exec;   /* program, or NULL */

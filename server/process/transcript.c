@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/base/escape.h"
 #include "gpu/base/num.h"
 #include "gpu/base/time.h"
 #include "server/limits/limits.h"
-#include "server/text/escape.h"
 
 /* One line's share: no single line takes the place of all others. An escaped byte takes four. */
 #define LINE_TEXT_BYTES 4000u

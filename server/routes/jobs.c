@@ -4,13 +4,13 @@
 #include <string.h>
 
 #include "db/jobs/queue.h"
+#include "gpu/base/escape.h"
 #include "gpu/base/hash.h"
 #include "gpu/base/num.h"
 #include "gpu/base/said.h"
 #include "server/limits/limits.h"
 #include "server/request/json_body.h"
 #include "server/routes/routes.h"
-#include "server/text/escape.h"
 
 #define OPEN_RETRY_S  1 /* how soon to ask again for an open job: a course verification takes seconds */
 #define CURSOR_PREFIX "j1-"

@@ -6,8 +6,8 @@
 #include "db/core/deflate.h"
 #include "db/runs/document.h"
 #include "db/runs/insert.h"
-#include "gpu/record/json.h"
 #include "gpu/record/json_text.h"
+#include "gpu/suites/document.h"
 #include "kernels/unit/catalogue.h"
 
 char *run_document(const struct rl_run *run)

@@ -129,7 +129,7 @@ class Writer:
 def main():
     stream = socket.socket(fileno=3)
     out = Writer(stream)
-    out.line("hello", protocol=1, build="test", backend="cuda", pid=os.getpid())
+    out.line("hello", protocol=2, build="test", backend="cuda", pid=os.getpid())
     text = b""
     while not text.endswith(b"\n"):
         part = stream.recv(65536)
@@ -141,7 +141,7 @@ def main():
         out.line("device", device=device(), environment=environment(), counters=dict(status="ok", why=None))
         out.line("result", run=None)
         return 0
-    started = now()
+    started, request = now(), request["params"]
     first = request["kernels"][0]
     out.line("device", device=device(), environment=environment(), counters=None, why=dict(counters="a run has them itself"))
     out.line("log", text="started \u001b[31mred\u0007 end")

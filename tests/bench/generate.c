@@ -19,7 +19,7 @@
 #include "db/series/cache.h"
 #include "db/series/devices.h"
 #include "gpu/base/time.h"
-#include "gpu/record/json.h"
+#include "gpu/suites/document.h"
 #include "tests/bench/bench_run.h"
 
 #define BATCH       5000

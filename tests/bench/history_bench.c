@@ -25,7 +25,7 @@
 #include "db/series/select.h"
 #include "gpu/base/time.h"
 #include "gpu/record/derive/quantile.h"
-#include "gpu/record/json.h"
+#include "gpu/suites/document.h"
 #include "tests/bench/bench_run.h"
 
 #define ROUNDS         1000

@@ -12,8 +12,8 @@ KERNELS = ["vector_add", "vector_add_stride32", "transpose_naive", "transpose_ti
 
 
 def request(kernels=None, cache=("warm", "cold"), sizes="course", device=None, counters=True):
-    return {"t": "run", "protocol": 1, "job": "12", "device": device, "sizes": sizes, "cache": list(cache),
-            "kernels": list(kernels or KERNELS), "counters": counters}
+    params = {"sizes": sizes, "cache": list(cache), "kernels": list(kernels or KERNELS), "counters": counters}
+    return {"t": "run", "protocol": 2, "job": "12", "devices": [device] if device else [], "suite": "verify", "params": params}
 
 
 def clean_environment(**extra):

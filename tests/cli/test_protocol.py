@@ -53,7 +53,7 @@ class Runs(ProtocolTest):
         self.assertEqual(status, 0)
         self.assertEqual(measure.output(), (b"", b""))
         hello = lines[0]
-        self.assertEqual((hello["protocol"], hello["backend"], hello["pid"]), (1, "replay", measure.process.pid))
+        self.assertEqual((hello["protocol"], hello["backend"], hello["pid"]), (2, "replay", measure.process.pid))
         kinds = {line["t"] for line in lines}
         self.assertEqual(kinds, {"hello", "device", "progress", "sample", "counter", "telemetry", "log", "result"})
         device = [line for line in lines if line["t"] == "device"]
@@ -88,7 +88,7 @@ class Runs(ProtocolTest):
 
     def test_probe(self):
         measure = self.start("--replay", BASE)
-        measure.send({"t": "probe", "protocol": 1})
+        measure.send({"t": "probe", "protocol": 2})
         lines = measure.lines()
         self.check_order(lines)
         self.assertEqual(measure.wait(), 0)
@@ -98,14 +98,14 @@ class Runs(ProtocolTest):
 
     def test_probe_of_refused_counters(self):
         measure = self.start("--replay", fault("counters_permission"))
-        measure.send({"t": "probe", "protocol": 1})
+        measure.send({"t": "probe", "protocol": 2})
         lines = measure.lines()
         self.assertEqual(lines[1]["counters"]["status"], "counters_permission")
         self.assertIn("35", lines[1]["counters"]["why"])
 
     def test_a_request_in_pieces(self):
         measure = self.start("--replay", BASE)
-        for byte in json.dumps({"t": "probe", "protocol": 1}).encode() + b"\n":
+        for byte in json.dumps({"t": "probe", "protocol": 2}).encode() + b"\n":
             measure.send(bytes([byte]))
         self.assertEqual(measure.lines()[-1]["t"], "result")
 
@@ -131,10 +131,15 @@ class Errors(ProtocolTest):
 
     def test_bad_requests(self):
         good = request()
-        for message in [b"\n", b"{}\n", b"[]\n", b"nonsense\n", b'{"t":"probe"}\n', b'{"t":"probe","protocol":2}\n',
-                        b'{"t":"probe","protocol":1,"x":1}\n', b'{"t":"probe","t":"probe","protocol":1}\n',
-                        {**good, "kernels": []}, {**good, "kernels": ["nothing"]}, {**good, "cache": ["hot"]},
-                        {**good, "sizes": "huge"}, {**good, "counters": 1}, {**good, "device": "a,b"}, {**good, "extra": 1},
+
+        def with_params(**changed):
+            return {**good, "params": {**good["params"], **changed}}
+
+        for message in [b"\n", b"{}\n", b"[]\n", b"nonsense\n", b'{"t":"probe"}\n', b'{"t":"probe","protocol":1}\n',
+                        b'{"t":"probe","protocol":2,"x":1}\n', b'{"t":"probe","t":"probe","protocol":2}\n',
+                        with_params(kernels=[]), with_params(kernels=["nothing"]), with_params(cache=["hot"]),
+                        with_params(sizes="huge"), with_params(counters=1), with_params(path="/etc"),
+                        {**good, "devices": ["a,b"]}, {**good, "suite": "import"}, {**good, "extra": 1},
                         {k: v for k, v in good.items() if k != "job"}]:
             with self.subTest(message=message):
                 self.refused(message)
@@ -143,8 +148,8 @@ class Errors(ProtocolTest):
         self.refused(b'{"t":"probe",' + b" " * 17000)
 
     def test_bytes_behind_the_request(self):
-        self.refused(b'{"t":"probe","protocol":1}\n{"t":"probe","protocol":1}\n')
-        self.refused(b'{"t":"probe","protocol":1}\n\n')
+        self.refused(b'{"t":"probe","protocol":2}\n{"t":"probe","protocol":2}\n')
+        self.refused(b'{"t":"probe","protocol":2}\n\n')
 
     def test_bytes_during_the_run(self):
         measure = self.start("--replay", fault("hang_kernels"))
@@ -290,7 +295,7 @@ class Endings(ProtocolTest):
 
     def test_end_after_the_result(self):
         measure = self.start("--replay", BASE)
-        measure.send({"t": "probe", "protocol": 1})
+        measure.send({"t": "probe", "protocol": 2})
         measure.wait_for("result")
         measure.ours.close()
         self.assertEqual(measure.wait(), 0)
@@ -331,7 +336,7 @@ class Starting(ProtocolTest):
 
     def test_listen_variables_of_somebody_else(self):
         measure = self.start("--replay", BASE, environment=clean_environment(LISTEN_PID="1", LISTEN_FDS="7"))
-        measure.send({"t": "probe", "protocol": 1})
+        measure.send({"t": "probe", "protocol": 2})
         self.assertEqual(measure.lines()[-1]["t"], "result")
 
     def test_settings_of_the_command_line_do_not_reach_a_job(self):

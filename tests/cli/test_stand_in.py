@@ -61,7 +61,7 @@ class StandIn(unittest.TestCase):
     def test_probe_over_the_protocol(self):
         measure = Measure(PROGRAM, environment=environment())
         self.addCleanup(measure.close)
-        measure.send({"t": "probe", "protocol": 1})
+        measure.send({"t": "probe", "protocol": 2})
         lines = measure.lines()
         self.assertEqual(lines[-1]["t"], "result")
         self.check_probe([line for line in lines if line["t"] == "device"])
@@ -70,7 +70,7 @@ class StandIn(unittest.TestCase):
     def test_probe_that_hangs_ends_with_its_parent(self):
         measure = Measure(PROGRAM, environment=environment(STAND_IN_DEVICES="4"))
         self.addCleanup(measure.close)
-        measure.send({"t": "probe", "protocol": 1})
+        measure.send({"t": "probe", "protocol": 2})
         for _ in range(4):
             measure.line()
         deadline = time.monotonic() + 10

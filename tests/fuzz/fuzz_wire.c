@@ -8,6 +8,8 @@
 
 #include "gpu/base/num.h"
 #include "gpu/record/json_text.h"
+#include "gpu/suites/base/params.h"
+#include "gpu/suites/verify/verify.h"
 #include "gpu/wire/wire.h"
 
 static int on_line(void *arg, const struct wire_line *line, struct rl_err *err)
@@ -28,7 +30,9 @@ static size_t judge(bool probe, const uint8_t *data, size_t size, size_t piece)
     struct rl_err err = {0};
     size_t lines = 0;
     int rc = 0;
-    struct wire_reader *reader = wire_reader_new(probe, on_line, &lines);
+    struct wire_request asked = {.probe = probe};
+    rl_params_default(&rl_suite_verify, &asked.params);
+    struct wire_reader *reader = wire_reader_new(&asked, on_line, &lines);
     if (reader == NULL)
         return 0;
     for (size_t at = 0; rc == 0 && at < size; at += piece)

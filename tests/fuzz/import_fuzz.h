@@ -7,7 +7,7 @@
 
 #include "gpu/base/num.h"
 #include "gpu/import/import.h"
-#include "gpu/record/json.h"
+#include "gpu/suites/document.h"
 
 /* A run reads back as what was written. */
 static inline void check_document(const struct rl_run *run)

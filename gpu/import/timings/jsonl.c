@@ -10,7 +10,7 @@
 #include "gpu/import/text/message.h"
 #include "gpu/import/timings/plain.h"
 #include "gpu/import/timings/samples.h"
-#include "gpu/record/json.h"
+#include "gpu/suites/document.h"
 #include "kernels/unit/catalogue.h"
 
 struct reader {

@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "gpu/record/json.h"
+#include "gpu/suites/document.h"
 #include "tests/unit/db/store_fixture.h"
 #include "tests/unit/record/sample_run.h"
 

@@ -8,7 +8,7 @@
 #include "db/check.h"
 #include "db/history/trend.h"
 #include "db/rows/trend_day.h"
-#include "gpu/record/json.h"
+#include "gpu/suites/document.h"
 #include "tests/unit/record/sample_run.h"
 
 /* A sample run of DEVICE_A, finished then. */

@@ -1,6 +1,6 @@
 /* The engine's order, choices, retries and subsets, and what it goes on without, over the fake backend. */
 #include "gpu/engine/stop.h"
-#include "gpu/record/json.h"
+#include "gpu/suites/document.h"
 #include "tests/unit/engine/engine_fixture.h"
 
 struct heard {

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "gpu/record/json.h"
+#include "gpu/suites/document.h"
 #include "tests/unit/engine/engine_fixture.h"
 
 static char path[64];

@@ -15,8 +15,8 @@
 #include "gpu/base/buf.h"
 #include "gpu/base/time.h"
 #include "gpu/import/import.h"
-#include "gpu/record/json.h"
 #include "gpu/record/print/text.h"
+#include "gpu/suites/document.h"
 
 #define LONG_HEAD                                                                                                      \
     "\"ID\",\"Process ID\",\"Process Name\",\"Host Name\",\"Kernel Name\",\"Context\",\"Stream\",\"Block Size\","      \

@@ -1,6 +1,7 @@
 /* Counters beside times: states, matching, what stays unknown, and the table that comes of it. */
 #include "gpu/record/derive/derive.h"
 #include "gpu/record/derive/quantile.h"
+#include "gpu/suites/document.h"
 #include "kernels/unit/catalogue.h"
 #include "tests/unit/import/import_fixture.h"
 #include "tests/unit/record/sample_run.h"

@@ -1,5 +1,6 @@
 /* Timing lines: what each may hold, what is refused where, and our own program's output. */
 #include "gpu/record/derive/quantile.h"
+#include "gpu/suites/document.h"
 #include "kernels/unit/catalogue.h"
 #include "tests/unit/import/import_fixture.h"
 #include "tests/unit/record/sample_run.h"

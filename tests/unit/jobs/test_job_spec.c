@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gpu/suites/verify/verify.h"
 #include "server/jobs/spec.h"
 
 #define ALL_KERNELS                                                                                                    \
@@ -44,7 +45,7 @@ static void the_smallest_job_gets_every_default(void **state)
     (void)state;
     becomes("{\"suite\":\"verify\"}",
             "{\"suite\":\"verify\",\"sizes\":\"course\",\"cache\":[\"warm\",\"cold\"],\"kernels\":" ALL_KERNELS
-            ",\"counters\":true,\"on_interrupt\":\"fail\",\"note\":null,\"label\":null,\"predictions\":{}}");
+            ",\"counters\":true,\"predictions\":{},\"on_interrupt\":\"fail\",\"note\":null,\"label\":null}");
 }
 
 static void a_full_job_is_kept_in_catalogue_order(void **state)
@@ -57,9 +58,9 @@ static void a_full_job_is_kept_in_catalogue_order(void **state)
         "\"device\":\"GPU-1\",\"suite\":\"verify\"}",
         "{\"suite\":\"verify\",\"device\":\"GPU-1\",\"sizes\":\"scaled\",\"cache\":[\"cold\"],\"kernels\":[\"vector_"
         "add\","
-        "\"transpose_naive\"],\"counters\":false,\"on_interrupt\":\"retry\",\"note\":\"a\\n\\tb é\",\"label\":\"3f2c, "
-        "v2\","
-        "\"predictions\":{\"vector_add\":\"near\",\"transpose_naive\":\"above\"}}");
+        "\"transpose_naive\"],\"counters\":false,\"predictions\":{\"vector_add\":\"near\","
+        "\"transpose_naive\":\"above\"},\"on_interrupt\":\"retry\",\"note\":\"a\\n\\tb é\","
+        "\"label\":\"3f2c, v2\"}");
 }
 
 #define SIXTY_FOUR "éééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééé"
@@ -217,11 +218,14 @@ static void the_request_says_what_the_job_says(void **state)
     job_spec_request(&spec, 9007199254740993, &request);
     assert_string_equal(request.job, "9007199254740993");
     assert_string_equal(request.device, "GPU-1");
-    assert_string_equal(request.sizes, "scaled");
-    assert_false(request.probe || request.warm || request.counters);
-    assert_true(request.cold);
+    assert_false(request.probe);
+    assert_ptr_equal(request.params.suite, &rl_suite_verify);
+    const struct rl_param_value *value = request.params.value;
+    assert_int_equal(value[VERIFY_SIZES].number, RL_SCALED);
+    assert_false(value[VERIFY_COUNTERS].number);
+    assert_true(value[VERIFY_CACHE].has[RL_COLD] && !value[VERIFY_CACHE].has[RL_WARM]);
     for (size_t i = 0; i < rl_kernel_count; i++)
-        assert_int_equal(request.kernel[i], i == rl_kernel_count - 1);
+        assert_int_equal(value[VERIFY_KERNELS].has[i], i == rl_kernel_count - 1);
 }
 
 int main(void)

@@ -119,7 +119,7 @@ static void two_scripted_devices(struct bench *bench)
     FILE *script = fopen(bench->script, "we");
     assert_non_null(script);
     fputs("line "
-          "{\"t\":\"hello\",\"seq\":@SEQ,\"at_ns\":@NS,\"protocol\":1,\"build\":\"b\",\"backend\":\"replay\",\"pid\":@"
+          "{\"t\":\"hello\",\"seq\":@SEQ,\"at_ns\":@NS,\"protocol\":2,\"build\":\"b\",\"backend\":\"replay\",\"pid\":@"
           "PID}\n"
           "request\nwhen \"run\"\nhang\nend\n",
           script);

@@ -13,6 +13,8 @@
 
 #include "gpu/record/derive/quantile.h"
 #include "gpu/record/json.h"
+#include "gpu/suites/document.h"
+#include "gpu/suites/verify/verify.h"
 #include "server/jobs/accept.h"
 #include "server/runs/stored.h"
 #include "tests/unit/record/sample_run.h"
@@ -22,6 +24,7 @@
 struct bench {
     struct rl_run *run; /* as the process made it */
     struct job_spec spec;
+    struct rl_param_value *value; /* of spec */
     struct run_samples samples;
     struct run_expected expected;
 };
@@ -49,7 +52,11 @@ static int set_up(void **state)
 {
     struct bench *bench = calloc(1, sizeof *bench);
     bench->run = sample_run_small();
-    bench->spec = (struct job_spec){.sizes = RL_COURSE, .warm = true, .cold = true, .counters = true, .kernel = {true}};
+    bench->spec = (struct job_spec){.device = ""};
+    rl_params_default(&rl_suite_verify, &bench->spec.params);
+    bench->value = bench->spec.params.value;
+    for (size_t i = 1; i < rl_kernel_count; i++)
+        bench->value[VERIFY_KERNELS].has[i] = false;
     snprintf(bench->spec.device, sizeof bench->spec.device, "%s", bench->run->device.id);
     bench->expected = (struct run_expected){.spec = &bench->spec, .now_ms = bench->run->finished_at_ms + 5};
     struct rl_row *row = &bench->run->rows[0];
@@ -119,7 +126,7 @@ static void work_is_the_catalogues(void **state)
     is_refused(bench, "the ask_bytes 1, which is 201326592 at course sizes");
     row->ask_bytes = ask;
     is_accepted(bench);
-    bench->spec.sizes = RL_SCALED; /* 2^26 floats: 8 times an L2 of 60 MiB is less */
+    bench->value[VERIFY_SIZES].number = RL_SCALED; /* 2^26 floats: 8 times an L2 of 60 MiB is less */
     bench->run->sizes = "scaled";
     is_refused(bench, "the flop 16777216, which is 67108864 at scaled sizes");
     row->flop = sample_count(67108864);
@@ -223,14 +230,14 @@ static void the_source_is_the_backends(void **state)
 static void exactly_the_kernels_and_states_asked_for(void **state)
 {
     struct bench *bench = *state;
-    bench->spec.kernel[1] = true;
+    bench->value[VERIFY_KERNELS].has[1] = true;
     is_refused(bench, "missing");
-    bench->spec.kernel[1] = bench->spec.kernel[0] = false;
+    bench->value[VERIFY_KERNELS].has[1] = bench->value[VERIFY_KERNELS].has[0] = false;
     is_refused(bench, "not asked for");
-    bench->spec.kernel[0] = true;
-    bench->spec.cold = false;
+    bench->value[VERIFY_KERNELS].has[0] = true;
+    bench->value[VERIFY_CACHE].has[RL_COLD] = false;
     is_refused(bench, "exactly the cache states");
-    bench->spec.cold = true;
+    bench->value[VERIFY_CACHE].has[RL_COLD] = true;
     bench->run->rows[0].state[RL_WARM].present = false;
     is_refused(bench, "exactly the cache states");
 }
@@ -258,12 +265,12 @@ static void a_ceiling_is_of_the_catalogue_and_comes_once(void **state)
 static void counters_are_off_exactly_when_they_were_to_be(void **state)
 {
     struct bench *bench = *state;
-    bench->spec.counters = false;
+    bench->value[VERIFY_COUNTERS].number = false;
     is_refused(bench, "counters were to be off");
     bench->run->counters.status = "off";
     bench->run->counters.why = (struct rl_text){"not asked for", NULL};
     is_accepted(bench);
-    bench->spec.counters = true;
+    bench->value[VERIFY_COUNTERS].number = true;
     is_refused(bench, "counters were asked for");
     bench->run->counters.status = "counters_permission";
     is_accepted(bench);

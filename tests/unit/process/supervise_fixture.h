@@ -17,13 +17,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "gpu/suites/base/params.h"
+#include "gpu/suites/verify/verify.h"
 #include "server/limits/limits.h"
 #include "server/process/supervise.h"
 
 #define GIVE_UP_MS 120000 /* a test that takes this long has failed */
 #define HELLO                                                                                                          \
     "line "                                                                                                            \
-    "{\"t\":\"hello\",\"seq\":@SEQ,\"at_ns\":@NS,\"protocol\":1,\"build\":\"b\",\"backend\":\"replay\",\"pid\":@PID}"  \
+    "{\"t\":\"hello\",\"seq\":@SEQ,\"at_ns\":@NS,\"protocol\":2,\"build\":\"b\",\"backend\":\"replay\",\"pid\":@PID}"  \
     "\n"
 #define RESULT    "line {\"t\":\"result\",\"seq\":@SEQ,\"at_ns\":@NS,\"run\":null}\n"
 #define LOG(text) "line {\"t\":\"log\",\"seq\":@SEQ,\"at_ns\":@NS,\"text\":\"" text "\"}\n"
@@ -56,6 +58,20 @@ struct bench {
     char *transcript;
 };
 
+#define KERNELS 2 /* the phase of this name in verify_phases */
+
+/* A run of the first kernel, warm. */
+static inline struct wire_request one_kernel(const char *device)
+{
+    struct wire_request request = {.job = "7"};
+    snprintf(request.device, sizeof request.device, "%s", device);
+    rl_params_default(&rl_suite_verify, &request.params);
+    request.params.value[VERIFY_CACHE].has[RL_COLD] = false;
+    for (size_t i = 1; i < rl_kernel_count; i++)
+        request.params.value[VERIFY_KERNELS].has[i] = false;
+    return request;
+}
+
 static inline int set_up(void **state)
 {
     struct bench *bench = calloc(1, sizeof *bench);
@@ -68,7 +84,7 @@ static inline int set_up(void **state)
     bench->listen_fd = -1;
     bench->request.probe = true;
     bench->start = (struct supervise_start){.exec = FAKE_MEASURE, .replay = bench->script, .request = &bench->request};
-    supervise_limits_default(false, 0, &bench->start.limits);
+    supervise_limits_default(&rl_suite_verify, 0, &bench->start.limits);
     *state = bench;
     return 0;
 }

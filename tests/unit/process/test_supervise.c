@@ -20,7 +20,7 @@ static void a_probe_ends_well(void **state)
     struct bench *bench = *state;
     ends(bench, HELLO "request\necho\n" LOG("a b") RESULT, "ok");
     assert_int_equal(bench->lines, 4);
-    says(bench, "s] {\"t\":\"probe\",\"protocol\":1}\n");
+    says(bench, "s] {\"t\":\"probe\",\"protocol\":2}\n");
     says(bench, "s] a b\n");
     says(bench, "exited with status 0\n");
 }
@@ -28,10 +28,9 @@ static void a_probe_ends_well(void **state)
 static void a_run_is_asked_for_by_device_and_kernels(void **state)
 {
     struct bench *bench = *state;
-    bench->request =
-        (struct wire_request){.job = "7", .device = "GPU-1", .sizes = "course", .warm = true, .kernel = {true}};
+    bench->request = one_kernel("GPU-1");
     ends(bench, HELLO "request\necho\n" FAILED, "device_busy");
-    says(bench, "\"device\":\"GPU-1\"");
+    says(bench, "\"devices\":[\"GPU-1\"]");
     says(bench, "\"kernels\":[\"vector_add\"]");
     assert_string_equal(bench->end.error.message, "held\\x07");
     assert_string_equal(bench->end.error.field, "device");
@@ -101,7 +100,7 @@ static void another_backend_than_the_command_line_says_is_refused(void **state)
 {
     ends(*state,
          "line "
-         "{\"t\":\"hello\",\"seq\":@SEQ,\"at_ns\":@NS,\"protocol\":1,\"build\":\"b\",\"backend\":\"cuda\",\"pid\":@PID}"
+         "{\"t\":\"hello\",\"seq\":@SEQ,\"at_ns\":@NS,\"protocol\":2,\"build\":\"b\",\"backend\":\"cuda\",\"pid\":@PID}"
          "\nhang\n",
          "measure_protocol");
 }
@@ -109,7 +108,7 @@ static void another_backend_than_the_command_line_says_is_refused(void **state)
 static void a_hang_before_hello_is_a_timeout_of_start(void **state)
 {
     struct bench *bench = *state;
-    bench->start.limits.start = 100;
+    bench->start.limits.phase[0] = 100;
     ends(bench, "hang\n", "measure_timeout");
     assert_non_null(strstr(bench->end.error.message, "Phase start"));
 }
@@ -117,9 +116,9 @@ static void a_hang_before_hello_is_a_timeout_of_start(void **state)
 static void each_phase_has_its_own_time(void **state)
 {
     struct bench *bench = *state;
-    bench->request = (struct wire_request){.job = "7", .sizes = "course", .warm = true, .kernel = {true}};
-    bench->start.limits.start = 10000;
-    bench->start.limits.kernels = 150;
+    bench->request = one_kernel("");
+    bench->start.limits.phase[0] = 10000;
+    bench->start.limits.phase[KERNELS] = 150;
     ends(bench, HELLO "request\n" PROGRESS("ceilings") "sleep 200\n" PROGRESS("kernels") PROGRESS("kernels") "hang\n",
          "measure_timeout");
     assert_non_null(strstr(bench->end.error.message, "Phase kernels took more than 150 ms (last step: step)"));
@@ -128,8 +127,8 @@ static void each_phase_has_its_own_time(void **state)
 static void more_progress_in_a_phase_gives_no_more_time(void **state)
 {
     struct bench *bench = *state;
-    bench->request = (struct wire_request){.job = "7", .sizes = "course", .warm = true, .kernel = {true}};
-    bench->start.limits.kernels = 300;
+    bench->request = one_kernel("");
+    bench->start.limits.phase[KERNELS] = 300;
     /* 5 s of progress: were each line to start the time again, the last phase would come */
     char text[8192];
     size_t at = (size_t)snprintf(text, sizeof text, HELLO "request\n");
@@ -172,7 +171,7 @@ static void kill_ends_one_that_ignores_term(void **state)
 static void a_stop_while_progress_comes_ends_it_by_end_of_stream_alone(void **state)
 {
     struct bench *bench = *state;
-    bench->request = (struct wire_request){.job = "7", .sizes = "course", .warm = true, .kernel = {true}};
+    bench->request = one_kernel("");
     bench->stop_at_progress = true;
     ends(bench, HELLO "request\n" PROGRESS("kernels") "hang\n", "cancelled");
     assert_null(strstr(bench->transcript, "still there"));
@@ -273,7 +272,7 @@ static void what_was_said_in_time_counts_however_late_it_is_read(void **state)
     char text[512];
     snprintf(text, sizeof text, HELLO "request\nfile %s\nexit 0\n", bench->socket);
     script(bench, text);
-    bench->start.limits.start = bench->start.limits.total = 200;
+    bench->start.limits.phase[0] = bench->start.limits.total = 200;
     bench->hold_us_ms = 900; /* less than the loop takes for a stop: the deadline has passed */
     run(bench);
     ended_with(bench, "ok");
@@ -283,7 +282,7 @@ static void time_in_which_the_daemon_was_stopped_does_not_count(void **state)
 {
     struct bench *bench = *state;
     script(bench, HELLO "request\n" LOG("go") "sleep 4200\n" RESULT "exit 0\n");
-    bench->start.limits.start = bench->start.limits.total = 3000;
+    bench->start.limits.phase[0] = bench->start.limits.total = 3000;
     bench->stop_us_ms = 3500;
     bench->stop_us = on_stopper;
     run(bench);
@@ -314,7 +313,7 @@ static void one_that_is_stopped_before_exec_does_not_hold_the_loop(void **state)
 {
     struct bench *bench = *state;
     script(bench, HELLO "request\n" RESULT);
-    bench->start.limits.start = 400;
+    bench->start.limits.phase[0] = 400;
     bench->start.limits.exit_after_eof = bench->start.limits.exit_after_term = 100;
     loop_add_timer(bench->loop, 0, on_turn, bench, &bench->turn, NULL);
     stop_before_exec = true;
@@ -354,12 +353,12 @@ static void the_limits_shrink_in_proportion(void **state)
 {
     (void)state;
     struct supervise_limits limits;
-    supervise_limits_default(false, LIMIT_JOB_MS / 10, &limits);
+    supervise_limits_default(&rl_suite_verify, LIMIT_JOB_MS / 10, &limits);
     assert_int_equal(limits.total, LIMIT_JOB_MS / 10);
-    assert_int_equal(limits.kernels, LIMIT_KERNELS_MS / 10);
+    assert_int_equal(limits.phase[KERNELS], verify_phases[KERNELS].limit_s * 100);
     assert_int_equal(limits.stuck, LIMIT_STUCK_MS);
-    supervise_limits_default(true, 1000, &limits);
-    assert_int_equal(limits.start, LIMIT_PROBE_MS);
+    supervise_limits_default(NULL, 1000, &limits);
+    assert_int_equal(limits.phase[0], LIMIT_PROBE_MS);
 }
 
 int main(void)

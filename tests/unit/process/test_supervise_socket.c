@@ -67,7 +67,7 @@ static void over_a_socket_another_pid_in_hello_is_refused(void **state)
     struct bench *bench = *state;
     socket_ends(bench,
                 "line "
-                "{\"t\":\"hello\",\"seq\":@SEQ,\"at_ns\":@NS,\"protocol\":1,\"build\":\"b\",\"backend\":\"replay\","
+                "{\"t\":\"hello\",\"seq\":@SEQ,\"at_ns\":@NS,\"protocol\":2,\"build\":\"b\",\"backend\":\"replay\","
                 "\"pid\":1}\nhang\n",
                 "measure_protocol");
     served_is_gone(bench);
@@ -84,7 +84,7 @@ static void over_a_socket_closing_ends_it(void **state)
 static void over_a_socket_silence_before_hello_is_a_timeout(void **state)
 {
     struct bench *bench = *state;
-    bench->start.limits.start = 100;
+    bench->start.limits.phase[0] = 100;
     socket_ends(bench, "hang\n", "measure_timeout");
     assert_int_equal(bench->pid, 0);
 }

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-#include "gpu/record/json.h"
+#include "gpu/suites/document.h"
 #include "tests/unit/record/sample_run.h"
 
 #define assert_known(real, wanted, tolerance)                                                                          \

@@ -13,7 +13,7 @@
 #include "gpu/record/derive/derive.h"
 #include "gpu/record/fields.h"
 #include "gpu/record/flags.h"
-#include "gpu/record/json.h"
+#include "gpu/suites/document.h"
 #include "tests/unit/record/sample_run.h"
 
 /* ---- a table with members of three versions ---- */

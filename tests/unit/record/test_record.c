@@ -9,8 +9,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "gpu/record/json.h"
 #include "gpu/record/json_text.h"
+#include "gpu/suites/document.h"
 #include "tests/unit/record/sample_run.h"
 
 static char *as_text(const json_t *json)

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "gpu/record/derive/derive.h"
-#include "gpu/record/json.h"
+#include "gpu/suites/document.h"
 #include "tests/unit/record/sample_run.h"
 
 static int read_back(const struct rl_run *run, struct rl_run **ret, struct rl_err *err)

@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "gpu/engine/engine.h"
-#include "gpu/record/json.h"
 #include "gpu/recording/replay.h"
+#include "gpu/suites/document.h"
 #include "tests/tools/faulty_backend.h"
 #include "tests/unit/engine/fake_backend.h"
 

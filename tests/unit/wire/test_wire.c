@@ -121,7 +121,7 @@ static void receivers_can_stop(void **state)
     make(whole_run, WHOLE_COUNT, false, &out);
     struct seen seen = {.refuse_at = 3};
     struct rl_err err = {0};
-    struct wire_reader *reader = wire_reader_new(false, on_line, &seen);
+    struct wire_reader *reader = wire_reader_new(&run_request, on_line, &seen);
     assert_int_equal(wire_reader_feed(reader, out.data, out.len, &err), -1);
     assert_int_equal(err.code, RL_E_STORE_FULL); /* the receiver's own error, unchanged */
     assert_string_equal(err.message, "the receiver is full");
@@ -131,7 +131,7 @@ static void receivers_can_stop(void **state)
     rl_buf_free(&out);
 }
 
-#define HELLO "{\"t\":\"hello\",\"seq\":1,\"at_ns\":5,\"protocol\":1,\"build\":\"b\",\"backend\":\"null\",\"pid\":1}\n"
+#define HELLO "{\"t\":\"hello\",\"seq\":1,\"at_ns\":5,\"protocol\":2,\"build\":\"b\",\"backend\":\"null\",\"pid\":1}\n"
 
 static void garbage_is_refused(void **state)
 {
@@ -226,7 +226,7 @@ static void lines_have_a_limit(void **state)
     /* Endless garbage without a line's end stops at the limit. */
     struct seen seen = {0};
     struct rl_err err = {0};
-    struct wire_reader *reader = wire_reader_new(false, on_line, &seen);
+    struct wire_reader *reader = wire_reader_new(&run_request, on_line, &seen);
     char block[65536];
     memset(block, 'x', sizeof block);
     size_t fed = 0;
@@ -242,7 +242,7 @@ static void streams_have_a_limit(void **state)
     (void)state;
     struct seen seen = {0};
     struct rl_err err = {0};
-    struct wire_reader *reader = wire_reader_new(false, on_line, &seen);
+    struct wire_reader *reader = wire_reader_new(&run_request, on_line, &seen);
     size_t fed = strlen(HELLO);
     assert_int_equal(wire_reader_feed(reader, HELLO, fed, &err), 0);
     char *log = malloc(PROTOCOL_LINE_MAX);

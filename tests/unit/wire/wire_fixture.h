@@ -13,6 +13,8 @@
 
 #include "gpu/record/json.h"
 #include "gpu/record/json_text.h"
+#include "gpu/suites/document.h"
+#include "gpu/suites/verify/verify.h"
 #include "gpu/wire/wire.h"
 #include "kernels/unit/catalogue.h"
 #include "tests/unit/record/sample_run.h"
@@ -63,7 +65,8 @@ static inline json_t *body_of(enum wire_kind kind, bool probe)
 {
     switch (kind) {
     case WIRE_HELLO:
-        return json_pack("{s:i,s:s,s:s,s:i}", "protocol", 1, "build", "0.1.0", "backend", "replay", "pid", 4711);
+        return json_pack("{s:i,s:s,s:s,s:i}", "protocol", PROTOCOL_VERSION, "build", "0.1.0", "backend", "replay",
+                         "pid", 4711);
     case WIRE_DEVICE:
         return device_body(probe);
     case WIRE_PROGRESS:
@@ -113,10 +116,12 @@ struct verdict {
     struct seen seen;
 };
 
+static const struct wire_request run_request = {.params.suite = &rl_suite_verify}, probe_request = {.probe = true};
+
 static inline struct verdict judge(bool probe, const char *data, size_t len, size_t piece)
 {
     struct verdict v = {0};
-    struct wire_reader *reader = wire_reader_new(probe, on_line, &v.seen);
+    struct wire_reader *reader = wire_reader_new(probe ? &probe_request : &run_request, on_line, &v.seen);
     for (size_t at = 0; v.feed == 0 && at < len; at += piece)
         v.feed = wire_reader_feed(reader, data + at, len - at < piece ? len - at : piece, &v.feed_err);
     if (v.feed < 0) { /* broken once, broken for good */

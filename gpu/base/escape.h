@@ -1,6 +1,6 @@
 /* Text that came from elsewhere, made safe to be shown: no byte of it steers a terminal. */
-#ifndef SERVER_TEXT_ESCAPE_H
-#define SERVER_TEXT_ESCAPE_H
+#ifndef GPU_BASE_ESCAPE_H
+#define GPU_BASE_ESCAPE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,12 +1,12 @@
 /* A suite: one kind of measurement. This is its pure half: what a client may ask, what a run of it holds, what follows
  * from that, and how it is stored, judged and tabled. The daemon, the client and the importer link it; it knows no
- * backend. The measuring half is gpu/suites/measure.h.
+ * backend. The measuring half is gpu/suites/base/measure.h.
  *
  * One that is added: a folder with a struct rl_suite named rl_suite_NAME, and a line in list.h. CONTRIBUTING.md has the
  * recipe.
  */
-#ifndef GPU_SUITES_SUITE_H
-#define GPU_SUITES_SUITE_H
+#ifndef GPU_SUITES_BASE_SUITE_H
+#define GPU_SUITES_BASE_SUITE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,15 +40,18 @@ struct rl_param {
     const char *value;        /* what stands for a value in help, "LIST"; NULL for BOOL */
     const char *const *words; /* CHOICE, WORDS, UNIT_WORDS; ended by NULL */
     int64_t min, max;         /* INT, INTS */
+    int64_t step;             /* INT, INTS: a value is a multiple of it; 0: any */
     int64_t initial;          /* default: index of the word, 0 or 1, the integer. WORDS and UNITS: all of them */
     const int64_t *list;      /* default of INTS, list_count of them */
     size_t list_count;
-    const char *of; /* UNIT_WORDS: the UNITS parameter; default none */
-    bool local;     /* the daemon's own: the measuring process does not get it */
+    const char *item; /* WORDS, INTS: what one of the list is called in messages: "cache state" */
+    const char *of;   /* UNIT_WORDS: the UNITS parameter; default none */
+    const char *verb; /* UNIT_WORDS: what it does with a unit, for messages: "predicts" */
+    bool local;       /* the daemon's own: the measuring process does not get it */
 };
 
 /* Places for one value's items: a suite's units, words or integers. */
-enum { RL_PARAM_ITEMS = RL_UNIT_COUNT > 32 ? RL_UNIT_COUNT : 32, RL_PARAMS_MAX = 16 };
+enum { RL_PARAM_ITEMS = RL_UNIT_COUNT > 32 ? RL_UNIT_COUNT : 32, RL_PARAMS_MAX = 16, RL_PHASES_MAX = 16 };
 struct rl_param_value {
     int64_t number;                /* CHOICE: index in words; BOOL; INT */
     bool has[RL_PARAM_ITEMS];      /* WORDS: by index in words; UNITS: by index in the suite's units */
@@ -105,6 +108,10 @@ struct rl_point {
 /* Takes one point; -1 ends the walk with err set. */
 typedef int rl_point_sink(void *arg, const struct rl_point *point, struct rl_err *err);
 
+/* Takes the statistics of one row's or ceiling's samples; -1 ends the walk with err set. */
+typedef int rl_times_sink(void *arg, const char *unit, enum rl_state state, const char *at,
+                          const struct rl_times *times, struct rl_err *err);
+
 /* ---- tables ---- */
 
 enum rl_column_kind { RL_COLUMN_TEXT, RL_COLUMN_INT, RL_COLUMN_REAL };
@@ -133,8 +140,8 @@ struct rl_suite {
     size_t unit_count;
     const struct rl_param *params; /* at most RL_PARAMS_MAX, beside those that every job has (server/jobs/spec.h) */
     size_t param_count;
-    const char *const *axes; /* names of the places of its points, in order, ended by NULL; NULL: none */
-    const struct rl_phase *phases;
+    const char *const *axes;       /* names of the places of its points, in order, ended by NULL; NULL: none */
+    const struct rl_phase *phases; /* at most RL_PHASES_MAX; the first runs from the start of the process */
     size_t phase_count;
     const struct rl_metric_info *metrics; /* append-only: stored points hold them by number */
     size_t metric_count;
@@ -148,6 +155,8 @@ struct rl_suite {
     /* Whether the run is what these parameters ask for: rows, states, points, and figures that follow from them.
      * err->field is the document's member. Not for suites that no job asks for. */
     int (*accept)(const struct rl_run *run, const struct rl_params *params, struct rl_err *err);
+    /* The statistics that raw samples stand behind. NULL: there are no samples. */
+    int (*times)(const struct rl_run *run, rl_times_sink *take, void *arg, struct rl_err *err);
     /* Its points, each place once. */
     int (*points)(const struct rl_run *run, rl_point_sink *put, void *arg, struct rl_err *err);
     /* Its table: column_count columns, and a sink for rows. */
@@ -159,10 +168,8 @@ struct rl_suite {
     int (*csv)(const struct rl_run *run, struct rl_buf *out);
 };
 
-extern const struct rl_suite *const rl_suites[]; /* in the order of list.h */
-extern const size_t rl_suite_count;
-/* NULL: there is none of this name. */
-const struct rl_suite *rl_suite_find(const char *name);
+/* RL_E_MEASURE_PROTOCOL about a member of a run that a measuring process sent, for `accept`. -1. */
+int rl_accept_refuse(struct rl_err *err, const char *field, const char *why);
 /* Index of a phase or metric of the suite, or SIZE_MAX. */
 size_t rl_suite_phase(const struct rl_suite *suite, const char *id);
 size_t rl_suite_metric(const struct rl_suite *suite, const char *id);

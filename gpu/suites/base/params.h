@@ -1,11 +1,11 @@
 /* Values of a suite's parameters: from a client's or the daemon's JSON object, checked against the suite's table, and
  * back. */
-#ifndef GPU_SUITES_PARAMS_H
-#define GPU_SUITES_PARAMS_H
+#ifndef GPU_SUITES_BASE_PARAMS_H
+#define GPU_SUITES_BASE_PARAMS_H
 
 #include <jansson.h>
 
-#include "gpu/suites/suite.h"
+#include "gpu/suites/base/suite.h"
 
 /* All defaults. */
 void rl_params_default(const struct rl_suite *suite, struct rl_params *ret);
@@ -24,8 +24,4 @@ int rl_params_read(const struct rl_suite *suite, const json_t *object, bool wire
 int rl_params_write(const struct rl_params *params, bool wire, json_t *object);
 /* What is wanted of a parameter, for messages: "\"course\" or \"scaled\"". */
 void rl_param_wanted(const struct rl_param *param, char *text, size_t size);
-/* Sentences about refused values, for what stands beside parameters in a job too. -1. */
-int rl_param_bad(struct rl_err *err, const char *field, const json_t *value, const char *wanted);
-int rl_param_unknown(struct rl_err *err, const char *prefix, const char *key, const char *of);
-
 #endif

@@ -1,9 +1,9 @@
 /* The measuring half of suites: what roofline-measure alone links. */
-#ifndef GPU_SUITES_MEASURE_H
-#define GPU_SUITES_MEASURE_H
+#ifndef GPU_SUITES_BASE_MEASURE_H
+#define GPU_SUITES_BASE_MEASURE_H
 
 #include "gpu/engine/engine.h"
-#include "gpu/suites/suite.h"
+#include "gpu/suites/base/suite.h"
 
 /* What a suite measures, over the engine's mechanics; its files are gpu/suites/NAME/measure*.c, and it is named
  * rl_measure_NAME. */
@@ -15,11 +15,5 @@ struct suite_measure {
     /* Plans, measures and judges: fills e->run from a device that is identified. */
     int (*measure)(struct engine *e, const struct rl_params *params, struct rl_err *err);
 };
-
-/* The measuring half of a suite; NULL when it has none. */
-const struct suite_measure *suite_measure_find(const struct rl_suite *suite);
-/* Measures what params ask for and returns a derived run (owned by the caller), or fails with nothing returned. */
-int suite_run(struct gpu_backend *backend, const struct rl_params *params, const struct engine_events *events,
-              struct rl_run **ret_run, struct rl_err *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* See server/text/escape.h. */
-#include "server/text/escape.h"
+/* See gpu/base/escape.h. */
+#include "gpu/base/escape.h"
 
 #include "gpu/base/num.h"
 
