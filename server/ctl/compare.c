@@ -144,8 +144,28 @@ static int exit_of(const json_t *answer, struct rl_err *err)
     return rl_fail(err, RL_E_UNREACHABLE, NULL, "The answer has no outcome that is known: is it rooflined?");
 }
 
-int ctl_compare(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err)
+struct compare_options {
+    const char *sizes, *device, *suite, *source, *kernel, *fail_on;
+};
+
+static const struct ctl_option compare_table[] = {
+    {"sizes", "SIZES", offsetof(struct compare_options, sizes),
+     "a driver's runs of course, scaled or other sizes (default: those of the runs named, else course)"},
+    {"device", "ID", offsetof(struct compare_options, device),
+     "a device's id; needed where both sides are drivers, or a label's runs are of several"},
+    {"suite", "SUITE", offsetof(struct compare_options, suite),
+     CTL_SUITES ", of a driver's runs (default: that of the runs named, else verify)"},
+    {"source", "SOURCE", offsetof(struct compare_options, source),
+     "measured, replayed, imported or any (default: measured and imported)"},
+    {"kernel", "ID", offsetof(struct compare_options, kernel),
+     "ids with commas between, a comma or backslash of an id after a backslash (default: all)"},
+    {"fail-on", "VERDICT", offsetof(struct compare_options, fail_on),
+     "slower: exit 1 on a regression, 2 when it could not be told"},
+};
+
+static int run_compare(struct ctl_http *http, const struct ctl_call *call, struct rl_err *err)
 {
+    const struct compare_options *options = call->values;
     struct rl_buf path, out;
     json_t *answer = NULL;
     int result = -1;
@@ -154,8 +174,8 @@ int ctl_compare(struct ctl_http *http, const struct ctl_options *options, struct
     rl_buf_init(&path, 8192);
     rl_buf_init(&out, ANSWER_MAX);
     rl_buf_puts(&path, "/api/v1/compare");
-    ctl_query(&path, "base", options->argument);
-    ctl_query(&path, "head", options->second);
+    ctl_query(&path, "base", call->argument);
+    ctl_query(&path, "head", call->second);
     ctl_query(&path, "device", options->device);
     ctl_query(&path, "suite", options->suite);
     ctl_query(&path, "sizes", options->sizes);
@@ -169,9 +189,9 @@ int ctl_compare(struct ctl_http *http, const struct ctl_options *options, struct
         ctl_http_parse(http, &out, &answer, err) != 0)
         goto out;
     int code = exit_of(answer, err);
-    if (code < 0 || (options->json && ctl_print(&out, err) != 0))
+    if (code < 0 || (call->common->json && ctl_print(&out, err) != 0))
         goto out;
-    if (!options->json)
+    if (!call->common->json)
         print_comparison(answer);
     result = options->fail_on != NULL ? code : 0;
 out:
@@ -180,3 +200,15 @@ out:
     rl_buf_free(&out);
     return result;
 }
+
+const struct ctl_command ctl_command_compare = {
+    .name = "compare",
+    .argument = "BASE HEAD",
+    .what = "whether HEAD differs from BASE",
+    .values_size = sizeof(struct compare_options),
+    .own = CTL_TABLE(compare_table),
+    .two = "compare needs two sides, each run:ID[,run:ID…], driver:VERSION or label:LABEL.",
+    .more = "BASE and HEAD are each run:ID[,run:ID…]; or driver:VERSION, label:LABEL or both, with commas between, "
+            "and\ncuda:VERSION where wanted. A comma or backslash of a label stands after a backslash.",
+    .run = run_compare,
+};

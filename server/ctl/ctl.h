@@ -10,6 +10,7 @@
 
 #include "gpu/base/buf.h"
 #include "gpu/base/err.h"
+#include "server/ctl/command.h"
 
 #define CTL_PROGRAM        "rooflinectl"
 #define CTL_EXIT_NOT_OK    1   /* the run is refused or partial: measured, but not to be relied on */
@@ -17,27 +18,12 @@
 #define CTL_EXIT_UNDECIDED 2   /* compare --fail-on slower: it could not be told */
 #define CTL_EXIT_INTERRUPT 130 /* as shells say it: 128 + SIGINT */
 
-/* Everything that the command line may set; NULL: not given. */
-struct ctl_options {
-    const char *url, *unix_path, *token_file, *timeout;
-    const char *sizes, *cache, *kernels, *device, *note, *on_interrupt, *idempotency_key, *predict;
-    const char *state, *limit, *driver, *cuda, *suite, *source, *counters, *outcome, *since, *until;
-    const char *kernel, *metric, *text, *accept, *fail_on, *output;
-    const char *label, *withdrawn, *reason, *why;
-    const char *ncu, *ncu_exec, *timings, *recording, *record, *power, *power_gpu, *date, *times;
-    bool json, csv, table, wait, no_counters, back, partial, help, version;
-    const char *command, *argument, *second;
-};
-/* RL_E_USAGE for what the command does not know. Values point into argv or the environment. */
-int ctl_options_parse(int argc, char **argv, struct ctl_options *ret, struct rl_err *err);
-void ctl_help(const char *of); /* on standard output; of one command, or of all: NULL */
-
 /* ---- server/ctl/http.c ---- */
 struct ctl_http;
 #define CTL_TIMEOUT_S "60" /* for an answer: a daemon that is stopped takes connections and sends nothing */
 /* --unix before --url; else ROOFLINED_URL; else http://127.0.0.1:8049. RL_E_USAGE for an address that cannot be one, or
  * that holds a password; it is not quoted then. */
-int ctl_http_new(const struct ctl_options *options, struct ctl_http **ret, struct rl_err *err);
+int ctl_http_new(const struct ctl_common *common, struct ctl_http **ret, struct rl_err *err);
 void ctl_http_free(struct ctl_http *http); /* accepts NULL */
 /* One request. body: JSON text or NULL. The answer's bytes go to out (cleared first). An error answer becomes its
  * error; no answer, or one that is none of rooflined's, RL_E_UNREACHABLE. ret_status may be NULL; when it is not, 503
@@ -67,24 +53,35 @@ void ctl_query(struct rl_buf *path, const char *name, const char *value);
 void ctl_catch_interrupt(void);
 bool ctl_interrupted(void);
 
-/* ---- server/ctl/submit.c, server/ctl/list.c, server/ctl/history.c, server/ctl/compare.c, server/ctl/export.c,
- * server/ctl/import.c, server/ctl/notes.c: the commands. They return the exit code, or -1 with err. ---- */
-int ctl_submit(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
-int ctl_cancel(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
-int ctl_jobs(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
-int ctl_runs(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
-int ctl_show(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
-int ctl_transcript(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
-int ctl_devices(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
-int ctl_ready(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
-int ctl_history(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
-int ctl_trend(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
-int ctl_note(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
-int ctl_compare(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
-int ctl_import(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
-int ctl_export(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
-int ctl_predictions(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
-int ctl_withdraw(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err);
+/* ---- the commands, each beside its options ---- */
+extern const struct ctl_command ctl_command_submit;
+extern const struct ctl_command ctl_command_jobs;
+extern const struct ctl_command ctl_command_cancel;
+extern const struct ctl_command ctl_command_transcript;
+extern const struct ctl_command ctl_command_runs;
+extern const struct ctl_command ctl_command_show;
+extern const struct ctl_command ctl_command_note;
+extern const struct ctl_command ctl_command_withdraw;
+extern const struct ctl_command ctl_command_import;
+extern const struct ctl_command ctl_command_predictions;
+extern const struct ctl_command ctl_command_export;
+extern const struct ctl_command ctl_command_history;
+extern const struct ctl_command ctl_command_trend;
+extern const struct ctl_command ctl_command_compare;
+extern const struct ctl_command ctl_command_devices;
+extern const struct ctl_command ctl_command_ready;
+
+/* ---- server/ctl/filters.c: which runs, of runs and export; the first member of their structs ---- */
+struct ctl_filters {
+    const char *sizes, *device, *label, *withdrawn, *driver, *cuda, *suite, *source, *counters, *outcome, *since,
+        *until;
+};
+enum { CTL_FILTER_COUNT = 12 };
+extern const struct ctl_option ctl_filter_options[CTL_FILTER_COUNT];
+void ctl_query_filters(struct rl_buf *path, const struct ctl_filters *filters);
+
+/* Prints the table of one state of a run; state NULL: of each that it has. */
+int ctl_show_tables(struct ctl_http *http, const char *id, const char *state, struct rl_err *err);
 
 /* Whether the file at path is a report of Nsight Compute (.ncu-rep), by its first bytes. */
 bool ctl_ncu_is_report(const char *path);

@@ -10,21 +10,23 @@
 
 #define PATH_BYTES 8192
 
-static int export_path(const struct ctl_options *options, struct rl_buf *path, struct rl_err *err)
+struct export_options {
+    struct ctl_filters filters;
+    const char *output;
+    bool csv;
+};
+
+static const struct ctl_option export_table[] = {
+    {"csv", NULL, offsetof(struct export_options, csv), "CSV, one line per kernel and cache state (default: JSON)"},
+    {"output", "FILE", offsetof(struct export_options, output),
+     "write to FILE, whole or not at all (default: standard output)"},
+};
+
+static int export_path(const struct ctl_call *call, struct rl_buf *path, struct rl_err *err)
 {
+    const struct export_options *options = call->values;
     rl_buf_printf(path, "/api/v1/runs.%s", options->csv ? "csv" : "json");
-    ctl_query(path, "device", options->device);
-    ctl_query(path, "driver", options->driver);
-    ctl_query(path, "cuda", options->cuda);
-    ctl_query(path, "suite", options->suite);
-    ctl_query(path, "sizes", options->sizes);
-    ctl_query(path, "source", options->source);
-    ctl_query(path, "counters", options->counters);
-    ctl_query(path, "outcome", options->outcome);
-    ctl_query(path, "label", options->label);
-    ctl_query(path, "withdrawn", options->withdrawn);
-    ctl_query(path, "since", options->since);
-    ctl_query(path, "until", options->until);
+    ctl_query_filters(path, &options->filters);
     return path->failed ? rl_fail(err, RL_E_USAGE, NULL, "The filters are too long.") : 0;
 }
 
@@ -124,12 +126,13 @@ out:
     return result;
 }
 
-int ctl_export(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err)
+static int run_export(struct ctl_http *http, const struct ctl_call *call, struct rl_err *err)
 {
+    const struct export_options *options = call->values;
     struct rl_buf path;
     rl_buf_init(&path, PATH_BYTES);
-    int result = export_path(options, &path, err);
-    if (result == 0 && options->csv && options->json)
+    int result = export_path(call, &path, err);
+    if (result == 0 && options->csv && call->common->json)
         result = rl_fail(err, RL_E_USAGE, NULL, "Only one of --json and --csv can be exported.");
     if (result == 0 && options->output != NULL && options->output[0] == '\0')
         result = rl_fail(err, RL_E_USAGE, "--output", "--output is empty: it takes a file's name.");
@@ -142,3 +145,12 @@ int ctl_export(struct ctl_http *http, const struct ctl_options *options, struct 
         return CTL_EXIT_INTERRUPT;
     return result;
 }
+
+const struct ctl_command ctl_command_export = {
+    .name = "export",
+    .what = "a selection of runs, whole, as JSON or CSV",
+    .values_size = sizeof(struct export_options),
+    .own = CTL_TABLE(export_table),
+    .with = {ctl_filter_options, CTL_FILTER_COUNT},
+    .run = run_export,
+};

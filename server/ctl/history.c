@@ -15,7 +15,7 @@ struct filter {
 };
 
 /* Asks for path with filters: prints the answer as it is under --json, else *ret is it; NULL: printed. */
-static int ask(struct ctl_http *http, const struct ctl_options *options, const char *path, const struct filter *filters,
+static int ask(struct ctl_http *http, const struct ctl_call *call, const char *path, const struct filter *filters,
                size_t count, json_t **ret, struct rl_err *err)
 {
     struct rl_buf address;
@@ -27,7 +27,7 @@ static int ask(struct ctl_http *http, const struct ctl_options *options, const c
         ctl_query(&address, filters[i].name, filters[i].value);
     if (address.failed)
         result = rl_fail(err, RL_E_USAGE, NULL, "The filters are too long.");
-    else if (options->json)
+    else if (call->common->json)
         result = ctl_print_answer(http, address.data, err);
     else
         result = ctl_http_get_json(http, address.data, ret, err);
@@ -72,7 +72,7 @@ static void add_sources(json_t *map, const json_t *answer, const char *source)
 
 /* Asks once more for each source that the answer may hold. *ret: from key_of to sources with commas between; left NULL
  * when the answer is of one source. */
-static int sources_of(struct ctl_http *http, const struct ctl_options *options, const char *path,
+static int sources_of(struct ctl_http *http, const struct ctl_call *call, const char *path,
                       const struct filter *filters, size_t count, const json_t *answer, json_t **ret,
                       struct rl_err *err)
 {
@@ -87,7 +87,7 @@ static int sources_of(struct ctl_http *http, const struct ctl_options *options, 
         json_t *part;
         for (size_t i = 0; i < count; i++)
             one[i] = strcmp(filters[i].name, "source") == 0 ? (struct filter){"source", names[n]} : filters[i];
-        if (ask(http, options, path, one, count, &part, err) != 0)
+        if (ask(http, call, path, one, count, &part, err) != 0)
             return -1;
         add_sources(*ret, part, names[n]);
         json_decref(part);
@@ -139,8 +139,23 @@ static void print_matrix(const json_t *matrix, const json_t *sources)
     say_excluded(matrix);
 }
 
-int ctl_history(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err)
+struct history_options {
+    const char *device, *label, *source, *since, *until;
+};
+
+static const struct ctl_option history_table[] = {
+    {"device", "ID", offsetof(struct history_options, device), "a device's id (default: all)"},
+    {"label", "LABEL", offsetof(struct history_options, label), "runs with this label"},
+    {"source", "SOURCE", offsetof(struct history_options, source),
+     "measured, replayed, imported or any (default: measured and imported)"},
+    {"since", "TIME", offsetof(struct history_options, since),
+     "RFC 3339 or a date, inclusive (default: 365 days before --until)"},
+    {"until", "TIME", offsetof(struct history_options, until), "RFC 3339 or a date, exclusive (default: now)"},
+};
+
+static int run_history(struct ctl_http *http, const struct ctl_call *call, struct rl_err *err)
 {
+    const struct history_options *options = call->values;
     const struct filter filters[] = {{"device", options->device},
                                      {"source", options->source},
                                      {"label", options->label},
@@ -148,15 +163,23 @@ int ctl_history(struct ctl_http *http, const struct ctl_options *options, struct
                                      {"until", options->until}};
     const size_t count = sizeof filters / sizeof filters[0];
     json_t *matrix, *sources = NULL;
-    if (ask(http, options, "/api/v1/history", filters, count, &matrix, err) != 0)
+    if (ask(http, call, "/api/v1/history", filters, count, &matrix, err) != 0)
         return -1;
-    int result = sources_of(http, options, "/api/v1/history", filters, count, matrix, &sources, err);
+    int result = sources_of(http, call, "/api/v1/history", filters, count, matrix, &sources, err);
     if (result == 0 && matrix != NULL)
         print_matrix(matrix, sources);
     json_decref(sources);
     json_decref(matrix);
     return result;
 }
+
+const struct ctl_command ctl_command_history = {
+    .name = "history",
+    .what = "devices, drivers and CUDA versions by day",
+    .values_size = sizeof(struct history_options),
+    .own = CTL_TABLE(history_table),
+    .run = run_history,
+};
 
 /* A number as text, "-" when unknown; of bytes and rates every digit before the point: 201334784, not 2.01335e+08. */
 static const char *number(const json_t *value, char text[32])
@@ -192,9 +215,36 @@ static void print_point(const json_t *trend, const json_t *sources, const json_t
            sources_at(sources, trend, json_object_get(trend, "device"), point, point), mark);
 }
 
+struct trend_options {
+    const char *sizes, *device, *label, *state, *driver, *cuda, *suite, *source, *since, *until, *kernel, *metric;
+};
+
+static const struct ctl_option trend_table[] = {
+    {"sizes", "SIZES", offsetof(struct trend_options, sizes),
+     "course (default), scaled or other: imports of sizes of their own"},
+    {"device", "ID", offsetof(struct trend_options, device), "a device's id; needed"},
+    {"label", "LABEL", offsetof(struct trend_options, label), "runs with this label"},
+    {"state", "STATE", offsetof(struct trend_options, state),
+     "warm (default), cold or mixed: of imports that mix both"},
+    {"driver", "VERSION", offsetof(struct trend_options, driver),
+     "runs with this driver; unknown: those of which it is not known"},
+    {"cuda", "VERSION", offsetof(struct trend_options, cuda),
+     "runs with this CUDA version; unknown: those of which it is not known"},
+    {"suite", "SUITE", offsetof(struct trend_options, suite), CTL_SUITES " (default: verify)"},
+    {"source", "SOURCE", offsetof(struct trend_options, source),
+     "measured, replayed, imported or any (default: measured and imported)"},
+    {"since", "TIME", offsetof(struct trend_options, since),
+     "RFC 3339 or a date, inclusive (default: 365 days before --until)"},
+    {"until", "TIME", offsetof(struct trend_options, until), "RFC 3339 or a date, exclusive (default: now)"},
+    {"kernel", "ID", offsetof(struct trend_options, kernel), "a kernel's or ceiling's id; needed"},
+    {"metric", "METRIC", offsetof(struct trend_options, metric),
+     "time_s, dram_bytes, dram_per_ask, percent_of_ceiling, or value of a ceiling (default: time_s, of a ceiling "
+     "value)"},
+};
+
 /* Whether the same question has points with this state and source. */
-static bool has_points(struct ctl_http *http, const struct ctl_options *options, const struct filter *filters,
-                       size_t count, const char *state, const char *source)
+static bool has_points(struct ctl_http *http, const struct ctl_call *call, const struct filter *filters, size_t count,
+                       const char *state, const char *source)
 {
     struct filter other[FILTERS_MAX];
     struct rl_err err = {0};
@@ -203,16 +253,17 @@ static bool has_points(struct ctl_http *http, const struct ctl_options *options,
         other[i] = (struct filter){filters[i].name, strcmp(filters[i].name, "state") == 0    ? state
                                                     : strcmp(filters[i].name, "source") == 0 ? source
                                                                                              : filters[i].value};
-    bool has = ask(http, options, "/api/v1/trend", other, count, &answer, &err) == 0 &&
+    bool has = ask(http, call, "/api/v1/trend", other, count, &answer, &err) == 0 &&
                json_array_size(json_object_get(answer, "points")) > 0;
     json_decref(answer);
     return has;
 }
 
 /* Of a trend without points: with which other state or source it has some. */
-static void say_where(struct ctl_http *http, const struct ctl_options *options, const struct filter *filters,
-                      size_t count, const json_t *trend)
+static void say_where(struct ctl_http *http, const struct ctl_call *call, const struct filter *filters, size_t count,
+                      const json_t *trend)
 {
+    const struct trend_options *options = call->values;
     static const char *const states[] = {"warm", "cold", "mixed"};
     const char *asked = json_string_value(json_object_get(trend, "state"));
     bool said = false;
@@ -220,8 +271,8 @@ static void say_where(struct ctl_http *http, const struct ctl_options *options, 
             ctl_member(trend, "suite"), ctl_member(trend, "sizes"), ctl_member(trend, "state"));
     for (size_t i = 0; asked != NULL && i < sizeof states / sizeof states[0]; i++) {
         bool other = strcmp(states[i], asked) != 0;
-        bool here = other && has_points(http, options, filters, count, states[i], options->source);
-        if (!here && !has_points(http, options, filters, count, states[i], "any"))
+        bool here = other && has_points(http, call, filters, count, states[i], options->source);
+        if (!here && !has_points(http, call, filters, count, states[i], "any"))
             continue;
         fprintf(stderr, "%s --state %s%s", said ? "," : "there are points with", states[i],
                 here ? "" : " --source any");
@@ -260,8 +311,9 @@ static void print_trend(const json_t *trend, const json_t *sources)
     json_array_foreach(json_object_get(trend, "accepted"), i, item) print_accepted(item);
 }
 
-int ctl_trend(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err)
+static int run_trend(struct ctl_http *http, const struct ctl_call *call, struct rl_err *err)
 {
+    const struct trend_options *options = call->values;
     const struct filter filters[] = {
         {"device", options->device}, {"kernel", options->kernel}, {"state", options->state},
         {"metric", options->metric}, {"suite", options->suite},   {"sizes", options->sizes},
@@ -271,19 +323,37 @@ int ctl_trend(struct ctl_http *http, const struct ctl_options *options, struct r
     json_t *trend, *sources = NULL;
     if (options->device == NULL || options->kernel == NULL)
         return rl_fail(err, RL_E_USAGE, NULL, "trend needs --device and --kernel.");
-    if (ask(http, options, "/api/v1/trend", filters, count, &trend, err) != 0)
+    if (ask(http, call, "/api/v1/trend", filters, count, &trend, err) != 0)
         return -1;
-    int result = sources_of(http, options, "/api/v1/trend", filters, count, trend, &sources, err);
+    int result = sources_of(http, call, "/api/v1/trend", filters, count, trend, &sources, err);
     if (result == 0 && trend != NULL) {
         print_trend(trend, sources);
         if (json_array_size(json_object_get(trend, "points")) == 0)
-            say_where(http, options, filters, count, trend);
+            say_where(http, call, filters, count, trend);
         say_excluded(trend);
     }
     json_decref(sources);
     json_decref(trend);
     return result;
 }
+
+const struct ctl_command ctl_command_trend = {
+    .name = "trend",
+    .what = "a row of a device over days, with its noise band",
+    .values_size = sizeof(struct trend_options),
+    .own = CTL_TABLE(trend_table),
+    .run = run_trend,
+};
+
+struct note_options {
+    const char *text, *accept;
+};
+
+static const struct ctl_option note_table[] = {
+    {"text", "TEXT", offsetof(struct note_options, text), "the note, in place of the one there"},
+    {"accept", "LIST", offsetof(struct note_options, accept),
+     "with --text: KERNEL:STATE with commas between, the new baseline of trends"},
+};
 
 /* "KERNEL:STATE,KERNEL:STATE" as the body's list. */
 static json_t *accepted_of(const char *text, struct rl_err *err)
@@ -304,9 +374,10 @@ static json_t *accepted_of(const char *text, struct rl_err *err)
     return list;
 }
 
-static int write_note(struct ctl_http *http, const struct ctl_options *options, const char *path, struct rl_buf *out,
+static int write_note(struct ctl_http *http, const struct ctl_call *call, const char *path, struct rl_buf *out,
                       struct rl_err *err)
 {
+    const struct note_options *options = call->values;
     json_t *accepted = options->accept != NULL ? accepted_of(options->accept, err) : json_array();
     if (accepted == NULL)
         return -1;
@@ -342,20 +413,21 @@ static void print_note(const json_t *note)
     }
 }
 
-int ctl_note(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err)
+static int run_note(struct ctl_http *http, const struct ctl_call *call, struct rl_err *err)
 {
+    const struct note_options *options = call->values;
     char path[64];
     struct rl_buf out;
     json_t *note = NULL;
     if (options->accept != NULL && options->text == NULL)
         return rl_fail(err, RL_E_USAGE, "--accept", "--accept is written with a note: give --text as well.");
-    snprintf(path, sizeof path, "/api/v1/runs/%.24s/note", options->argument);
+    snprintf(path, sizeof path, "/api/v1/runs/%.24s/note", call->argument);
     rl_buf_init(&out, ANSWER_MAX);
-    int result = options->text != NULL ? write_note(http, options, path, &out, err)
+    int result = options->text != NULL ? write_note(http, call, path, &out, err)
                                        : ctl_http_send(http, "GET", path, NULL, NULL, &out, NULL, err);
     if (result == 0)
         result = ctl_http_parse(http, &out, &note, err);
-    if (result == 0 && options->json)
+    if (result == 0 && call->common->json)
         result = ctl_print(&out, err);
     else if (result == 0)
         print_note(note);
@@ -363,3 +435,12 @@ int ctl_note(struct ctl_http *http, const struct ctl_options *options, struct rl
     rl_buf_free(&out);
     return result;
 }
+
+const struct ctl_command ctl_command_note = {
+    .name = "note",
+    .argument = "RUN",
+    .what = "a run's note; with --text, write it",
+    .values_size = sizeof(struct note_options),
+    .own = CTL_TABLE(note_table),
+    .run = run_note,
+};

@@ -148,7 +148,7 @@ static const char *url_fault(const char *url)
 }
 
 /* The daemon's address into http->base; ROOFLINED_URL may be empty, as a shell leaves it. */
-static int take_url(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err)
+static int take_url(struct ctl_http *http, const struct ctl_common *options, struct rl_err *err)
 {
     const char *url = options->url, *name = "--url";
     if (url == NULL) {
@@ -170,7 +170,7 @@ static int take_url(struct ctl_http *http, const struct ctl_options *options, st
     return 0;
 }
 
-static int set_up(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err)
+static int set_up(struct ctl_http *http, const struct ctl_common *options, struct rl_err *err)
 {
     if (options->unix_path != NULL && options->url != NULL)
         return rl_fail(err, RL_E_USAGE, "--unix", "Only one of --unix and --url can be used.");
@@ -211,7 +211,7 @@ static int set_up(struct ctl_http *http, const struct ctl_options *options, stru
     return 0;
 }
 
-int ctl_http_new(const struct ctl_options *options, struct ctl_http **ret, struct rl_err *err)
+int ctl_http_new(const struct ctl_common *options, struct ctl_http **ret, struct rl_err *err)
 {
     struct ctl_http *http = calloc(1, sizeof *http);
     if (http == NULL || curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK || (http->curl = curl_easy_init()) == NULL) {

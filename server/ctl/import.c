@@ -34,27 +34,71 @@ static int say_withdrawn(struct ctl_http *http, const char *run, struct rl_err *
     return 0;
 }
 
-static int show(struct ctl_http *http, const struct ctl_options *options, const json_t *run, bool existing,
+static int show(struct ctl_http *http, const struct ctl_call *call, const json_t *run, bool existing,
                 const struct rl_buf *answer, struct rl_err *err)
 {
-    struct ctl_options table = {.url = options->url, .argument = json_string_value(json_object_get(run, "id"))};
+    const char *id = json_string_value(json_object_get(run, "id"));
     const char *outcome = json_string_value(json_object_get(run, "outcome"));
-    if (table.argument == NULL || outcome == NULL)
+    if (id == NULL || outcome == NULL)
         return rl_fail(err, RL_E_UNREACHABLE, NULL, "The answer is no run: is it rooflined?");
-    if (existing && say_withdrawn(http, table.argument, err) != 0)
+    if (existing && say_withdrawn(http, id, err) != 0)
         return -1;
-    if (options->json && ctl_print(answer, err) != 0)
+    if (call->common->json && ctl_print(answer, err) != 0)
         return -1;
-    if (!options->json) {
+    if (!call->common->json) {
         print_said(run, existing);
-        if (ctl_show(http, &table, err) < 0)
+        if (ctl_show_tables(http, id, NULL, err) < 0)
             return -1;
     }
     return strcmp(outcome, "ok") == 0 ? 0 : CTL_EXIT_NOT_OK;
 }
 
-int ctl_import(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err)
+struct import_options {
+    const char *ncu, *ncu_exec, *timings, *power, *power_gpu, *recording, *record, *date, *times, *sizes, *cache,
+        *device, *label, *driver, *cuda, *since, *until;
+    bool partial;
+};
+
+static const struct ctl_option import_table[] = {
+    {"ncu", "FILE", offsetof(struct import_options, ncu),
+     "an Nsight Compute CSV, raw page or long; or its report (.ncu-rep), which a local ncu exports"},
+    {"ncu-exec", "PATH", offsetof(struct import_options, ncu_exec),
+     "the ncu that exports a report (default: ncu in PATH)"},
+    {"timings", "FILE", offsetof(struct import_options, timings),
+     "times: JSON Lines of roofline-measure --json, {\"kernel\", \"ms\"} a line, a PyTorch profiler trace, nvbench's "
+     "JSON or CSV of nsys stats"},
+    {"power", "FILE", offsetof(struct import_options, power),
+     "a power log of nvidia-smi --query-gpu or dmon, beside the others"},
+    {"partial", NULL, offsetof(struct import_options, partial),
+     "leave kernels of the timings out that find no launch in the counter file"},
+    {"power-gpu", "ID", offsetof(struct import_options, power_gpu),
+     "of a power log of several GPUs: index, UUID or bus id"},
+    {"recording", "FILE", offsetof(struct import_options, recording),
+     "a recording made by roofline-measure --record; alone"},
+    {"record", "FILE", offsetof(struct import_options, record),
+     "a published record (deploy/records/t4.json), --date chooses the entry; alone"},
+    {"date", "DAY", offsetof(struct import_options, date),
+     "when it was measured: a day (UTC) or a time, where no file tells it"},
+    {"times", "STATE", offsetof(struct import_options, times), "plain timings: warm (a loop; the default) or cold"},
+    {"sizes", "SIZES", offsetof(struct import_options, sizes),
+     "of kernels that have the suite's names: course, scaled or other (default); of a recording: which of two"},
+    {"cache", "LIST", offsetof(struct import_options, cache),
+     "state of the profiler's launches: cold (--cache-control all; the default) or warm"},
+    {"device", "ID", offsetof(struct import_options, device), "the GPU's name or UUID, where no file tells it"},
+    {"label", "LABEL", offsetof(struct import_options, label),
+     "what the run is for, as a commit or a ticket: up to 64 characters"},
+    {"driver", "VERSION", offsetof(struct import_options, driver),
+     "the driver that it was measured with, where no file tells it"},
+    {"cuda", "VERSION", offsetof(struct import_options, cuda),
+     "the CUDA version that it was measured with, where no file tells it"},
+    {"since", "TIME", offsetof(struct import_options, since),
+     "the power window's beginning by the log's own clock, as \"2026-09-01 12:00:00\" (default: the log's)"},
+    {"until", "TIME", offsetof(struct import_options, until), "the power window's end, likewise"},
+};
+
+static int run_import(struct ctl_http *http, const struct ctl_call *call, struct rl_err *err)
 {
+    const struct import_options *options = call->values;
     char exported[CTL_NCU_PATH];
     bool report = options->ncu != NULL && ctl_ncu_is_report(options->ncu);
     const char *slash = report ? strrchr(options->ncu, '/') : NULL;
@@ -89,8 +133,16 @@ int ctl_import(struct ctl_http *http, const struct ctl_options *options, struct 
     if (result == 0)
         result = ctl_http_parse(http, &out, &run, err);
     if (result == 0)
-        result = show(http, options, run, status == 200, &out, err);
+        result = show(http, call, run, status == 200, &out, err);
     json_decref(run);
     rl_buf_free(&out);
     return result;
 }
+
+const struct ctl_command ctl_command_import = {
+    .name = "import",
+    .what = "a run of what another measurement left",
+    .values_size = sizeof(struct import_options),
+    .own = CTL_TABLE(import_table),
+    .run = run_import,
+};

@@ -42,8 +42,20 @@ static void print_job(const json_t *job)
     ctl_print_whole(json_object_get(job, "label"), 16);
 }
 
-int ctl_jobs(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err)
+struct jobs_options {
+    const char *label, *state, *limit;
+};
+
+static const struct ctl_option jobs_table[] = {
+    {"label", "LABEL", offsetof(struct jobs_options, label), "jobs with this label"},
+    {"state", "STATE", offsetof(struct jobs_options, state),
+     "queued, running, done, failed, cancelled or interrupted (default: all)"},
+    {"limit", "N", offsetof(struct jobs_options, limit), "at most N rows, up to 200 (default 50)"},
+};
+
+static int run_jobs(struct ctl_http *http, const struct ctl_call *call, struct rl_err *err)
 {
+    const struct jobs_options *options = call->values;
     struct rl_buf path;
     json_t *list = NULL;
     int result;
@@ -54,7 +66,7 @@ int ctl_jobs(struct ctl_http *http, const struct ctl_options *options, struct rl
     ctl_query(&path, "limit", options->limit);
     if (path.failed) {
         result = rl_fail(err, RL_E_USAGE, NULL, "The filters are too long.");
-    } else if (options->json) {
+    } else if (call->common->json) {
         result = ctl_print_answer(http, path.data, err);
     } else if ((result = ctl_http_get_json(http, path.data, &list, err)) == 0) {
         size_t i;
@@ -68,6 +80,14 @@ int ctl_jobs(struct ctl_http *http, const struct ctl_options *options, struct rl
     rl_buf_free(&path);
     return result;
 }
+
+const struct ctl_command ctl_command_jobs = {
+    .name = "jobs",
+    .what = "list jobs, newest first",
+    .values_size = sizeof(struct jobs_options),
+    .own = CTL_TABLE(jobs_table),
+    .run = run_jobs,
+};
 
 /* A rate in units of 10^9, "-" when unknown, into text. */
 static const char *giga(const json_t *value, char *text, size_t size)
@@ -94,25 +114,28 @@ static void print_run(const json_t *run)
     ctl_print_whole(json_object_get(run, "label"), 16);
 }
 
-int ctl_runs(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err)
+struct runs_options {
+    struct ctl_filters filters;
+    const char *limit;
+};
+
+static const struct ctl_option runs_table[] = {
+    {"limit", "N", offsetof(struct runs_options, limit), "at most N rows, up to 200 (default 50)"},
+};
+
+static int run_runs(struct ctl_http *http, const struct ctl_call *call, struct rl_err *err)
 {
-    const struct {
-        const char *name, *value;
-    } filters[] = {{"device", options->device},      {"driver", options->driver},   {"cuda", options->cuda},
-                   {"suite", options->suite},        {"sizes", options->sizes},     {"source", options->source},
-                   {"counters", options->counters},  {"outcome", options->outcome}, {"since", options->since},
-                   {"until", options->until},        {"limit", options->limit},     {"label", options->label},
-                   {"withdrawn", options->withdrawn}};
+    const struct runs_options *options = call->values;
     struct rl_buf path;
     json_t *list = NULL;
     int result;
     rl_buf_init(&path, 8192);
     rl_buf_puts(&path, "/api/v1/runs");
-    for (size_t i = 0; i < sizeof filters / sizeof filters[0]; i++)
-        ctl_query(&path, filters[i].name, filters[i].value);
+    ctl_query_filters(&path, &options->filters);
+    ctl_query(&path, "limit", options->limit);
     if (path.failed) {
         result = rl_fail(err, RL_E_USAGE, NULL, "The filters are too long.");
-    } else if (options->json) {
+    } else if (call->common->json) {
         result = ctl_print_answer(http, path.data, err);
     } else if ((result = ctl_http_get_json(http, path.data, &list, err)) == 0) {
         size_t i;
@@ -127,6 +150,15 @@ int ctl_runs(struct ctl_http *http, const struct ctl_options *options, struct rl
     return result;
 }
 
+const struct ctl_command ctl_command_runs = {
+    .name = "runs",
+    .what = "list runs, newest first",
+    .values_size = sizeof(struct runs_options),
+    .own = CTL_TABLE(runs_table),
+    .with = {ctl_filter_options, CTL_FILTER_COUNT},
+    .run = run_runs,
+};
+
 static bool has_state(const json_t *run, const char *state)
 {
     size_t i;
@@ -140,60 +172,91 @@ static bool has_state(const json_t *run, const char *state)
 }
 
 /* The table of one state, or of each state that the run has. */
-static int show_tables(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err)
+int ctl_show_tables(struct ctl_http *http, const char *id, const char *state, struct rl_err *err)
 {
     static const char *const states[] = {"warm", "cold", "mixed"};
     char path[96];
     json_t *run = NULL;
     int result = 0;
     bool any = false;
-    if (options->state != NULL) {
+    if (state != NULL) {
         struct rl_buf query;
         rl_buf_init(&query, 4096);
-        rl_buf_printf(&query, "/api/v1/runs/%s/table", options->argument);
-        ctl_query(&query, "state", options->state);
+        rl_buf_printf(&query, "/api/v1/runs/%s/table", id);
+        ctl_query(&query, "state", state);
         result = query.failed ? rl_fail(err, RL_E_USAGE, "--state", "The value of --state is too long.")
                               : ctl_print_answer(http, query.data, err);
         rl_buf_free(&query);
         return result;
     }
-    snprintf(path, sizeof path, "/api/v1/runs/%.24s", options->argument);
+    snprintf(path, sizeof path, "/api/v1/runs/%.24s", id);
     if (ctl_http_get_json(http, path, &run, err) != 0)
         return -1;
     for (size_t i = 0; result == 0 && i < sizeof states / sizeof states[0]; i++) {
         if (!has_state(run, states[i]))
             continue;
-        snprintf(path, sizeof path, "/api/v1/runs/%.24s/table?state=%s", options->argument, states[i]);
+        snprintf(path, sizeof path, "/api/v1/runs/%.24s/table?state=%s", id, states[i]);
         if (any)
             puts("");
         any = true;
         result = ctl_print_answer(http, path, err);
     }
     if (result == 0 && !any) { /* a run without rows has its ceilings, and the reason */
-        snprintf(path, sizeof path, "/api/v1/runs/%.24s/table", options->argument);
+        snprintf(path, sizeof path, "/api/v1/runs/%.24s/table", id);
         result = ctl_print_answer(http, path, err);
     }
     json_decref(run);
     return result;
 }
 
-int ctl_show(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err)
+struct show_options {
+    const char *state;
+    bool table, csv;
+};
+
+static const struct ctl_option show_table[] = {
+    {"state", "STATE", offsetof(struct show_options, state), "warm, cold or mixed (default: all there are)"},
+    {"table", NULL, offsetof(struct show_options, table), "the ten-row table (default)"},
+    {"csv", NULL, offsetof(struct show_options, csv), "CSV, one line per kernel and cache state"},
+};
+
+static int run_show(struct ctl_http *http, const struct ctl_call *call, struct rl_err *err)
 {
+    const struct show_options *options = call->values;
     char path[64];
-    if (!options->json && !options->csv)
-        return show_tables(http, options, err);
+    if (call->common->json + options->csv + options->table > 1)
+        return rl_fail(err, RL_E_USAGE, NULL, "Only one of --table, --json and --csv can be printed.");
+    if (!call->common->json && !options->csv)
+        return ctl_show_tables(http, call->argument, options->state, err);
     if (options->state != NULL)
         return rl_fail(err, RL_E_USAGE, "--state", "--state belongs to the table; JSON and CSV hold every state.");
-    snprintf(path, sizeof path, "/api/v1/runs/%.24s%s", options->argument, options->csv ? ".csv" : "");
+    snprintf(path, sizeof path, "/api/v1/runs/%.24s%s", call->argument, options->csv ? ".csv" : "");
     return ctl_print_answer(http, path, err);
 }
 
-int ctl_transcript(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err)
+const struct ctl_command ctl_command_show = {
+    .name = "show",
+    .argument = "RUN",
+    .what = "a run as table, JSON or CSV",
+    .values_size = sizeof(struct show_options),
+    .own = CTL_TABLE(show_table),
+    .run = run_show,
+};
+
+static int run_transcript(struct ctl_http *http, const struct ctl_call *call, struct rl_err *err)
 {
     char path[64];
-    snprintf(path, sizeof path, "/api/v1/jobs/%.24s/transcript", options->argument);
+    snprintf(path, sizeof path, "/api/v1/jobs/%.24s/transcript", call->argument);
     return ctl_print_answer(http, path, err);
 }
+
+const struct ctl_command ctl_command_transcript = {
+    .name = "transcript",
+    .argument = "JOB",
+    .what = "what the measuring process of a job logged",
+    .plain = true,
+    .run = run_transcript,
+};
 
 static void print_devices_head(void)
 {
@@ -226,12 +289,12 @@ static void print_device(const json_t *device)
     ctl_print_whole(name, 28);
 }
 
-int ctl_devices(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err)
+static int run_devices(struct ctl_http *http, const struct ctl_call *call, struct rl_err *err)
 {
     json_t *list = NULL;
     size_t i;
     json_t *device;
-    if (options->json)
+    if (call->common->json)
         return ctl_print_answer(http, "/api/v1/devices", err);
     if (ctl_http_get_json(http, "/api/v1/devices", &list, err) != 0)
         return -1;
@@ -240,6 +303,12 @@ int ctl_devices(struct ctl_http *http, const struct ctl_options *options, struct
     json_decref(list);
     return 0;
 }
+
+const struct ctl_command ctl_command_devices = {
+    .name = "devices",
+    .what = "list devices and what is possible on each",
+    .run = run_devices,
+};
 
 /* Why it is not ready, as this program's own error: the exit code is then that of the first reason. */
 static int not_ready(const json_t *answer, struct rl_err *err)
@@ -258,7 +327,7 @@ static int not_ready(const json_t *answer, struct rl_err *err)
                    first != NULL ? ctl_member(first, "message") : "no reason was given.");
 }
 
-int ctl_ready(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err)
+static int run_ready(struct ctl_http *http, const struct ctl_call *call, struct rl_err *err)
 {
     struct rl_buf text;
     long status = 0;
@@ -271,18 +340,24 @@ int ctl_ready(struct ctl_http *http, const struct ctl_options *options, struct r
         result = ctl_http_parse(http, &text, &answer, err);
     if (result == 0 && !json_is_boolean(json_object_get(answer, "ready")))
         result = rl_fail(err, RL_E_UNREACHABLE, NULL, "The answer does not say whether it is ready: is it rooflined?");
-    if (result == 0 && options->json)
+    if (result == 0 && call->common->json)
         result = ctl_print(&text, err);
-    if (result == 0 && !options->json) {
+    if (result == 0 && !call->common->json) {
         if (json_array_size(json_object_get(answer, "devices")) > 0)
             print_devices_head();
         json_array_foreach(json_object_get(answer, "devices"), i, device) print_device(device);
     }
     if (result == 0 && status != 200)
         result = not_ready(answer, err);
-    else if (result == 0 && !options->json)
+    else if (result == 0 && !call->common->json)
         puts("ready");
     json_decref(answer);
     rl_buf_free(&text);
     return result;
 }
+
+const struct ctl_command ctl_command_ready = {
+    .name = "ready",
+    .what = "whether a job would be measured now; exits 0 if so",
+    .run = run_ready,
+};

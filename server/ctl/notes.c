@@ -21,8 +21,8 @@ static void print_text(const json_t *text)
 }
 
 /* A request with an object as its body, which is taken over; its answer is printed under --json, else *ret. */
-static int ask(struct ctl_http *http, const struct ctl_options *options, const char *method, const char *path,
-               json_t *body, json_t **ret, struct rl_err *err)
+static int ask(struct ctl_http *http, const struct ctl_call *call, const char *method, const char *path, json_t *body,
+               json_t **ret, struct rl_err *err)
 {
     char *text = body != NULL ? json_dumps(body, JSON_COMPACT) : NULL;
     bool made = body == NULL || text != NULL;
@@ -34,7 +34,7 @@ static int ask(struct ctl_http *http, const struct ctl_options *options, const c
                       : rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory for a request.");
     if (result == 0)
         result = ctl_http_parse(http, &out, ret, err);
-    if (result == 0 && options->json)
+    if (result == 0 && call->common->json)
         result = ctl_print(&out, err);
     free(text);
     rl_buf_free(&out);
@@ -82,9 +82,20 @@ static void print_predictions(const json_t *answer)
     }
 }
 
+struct predictions_options {
+    const char *why;
+};
+
+static const struct ctl_option predictions_table[] = {
+    {"why", "KERNEL=TEXT", offsetof(struct predictions_options, why),
+     "why the prediction of this kernel, one of the two most wrong, was wrong: up to 1024 characters; none: takes it "
+     "away"},
+};
+
 /* What is said of the kernels so far, with the text of --why in its place; NULL with err set. */
-static json_t *why_wrong_of(const struct ctl_options *options, const json_t *now, struct rl_err *err)
+static json_t *why_wrong_of(const struct ctl_call *call, const json_t *now, struct rl_err *err)
 {
+    const struct predictions_options *options = call->values;
     const char *equal = strchr(options->why, '=');
     size_t i, name = equal != NULL ? (size_t)(equal - options->why) : 0;
     json_t *item, *said = json_object();
@@ -111,27 +122,37 @@ static json_t *why_wrong_of(const struct ctl_options *options, const json_t *now
     return body;
 }
 
-int ctl_predictions(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err)
+static int run_predictions(struct ctl_http *http, const struct ctl_call *call, struct rl_err *err)
 {
+    const struct predictions_options *options = call->values;
     char path[64];
     json_t *answer = NULL;
-    snprintf(path, sizeof path, "/api/v1/runs/%.24s/predictions", options->argument);
-    if (options->why == NULL && options->json)
+    snprintf(path, sizeof path, "/api/v1/runs/%.24s/predictions", call->argument);
+    if (options->why == NULL && call->common->json)
         return ctl_print_answer(http, path, err);
     if (ctl_http_get_json(http, path, &answer, err) != 0)
         return -1;
     int result = 0;
     if (options->why != NULL) {
-        json_t *body = why_wrong_of(options, answer, err);
+        json_t *body = why_wrong_of(call, answer, err);
         json_decref(answer);
         answer = NULL;
-        result = body != NULL ? ask(http, options, "PUT", path, body, &answer, err) : -1;
+        result = body != NULL ? ask(http, call, "PUT", path, body, &answer, err) : -1;
     }
-    if (result == 0 && !options->json)
+    if (result == 0 && !call->common->json)
         print_predictions(answer);
     json_decref(answer);
     return result;
 }
+
+const struct ctl_command ctl_command_predictions = {
+    .name = "predictions",
+    .argument = "RUN",
+    .what = "how a run's predictions came out; with --why, say why one was wrong",
+    .values_size = sizeof(struct predictions_options),
+    .own = CTL_TABLE(predictions_table),
+    .run = run_predictions,
+};
 
 /* ---- withdraw ---- */
 
@@ -151,8 +172,20 @@ static void print_withdrawals(const json_t *answer)
     }
 }
 
-int ctl_withdraw(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err)
+struct withdraw_options {
+    const char *reason;
+    bool back;
+};
+
+static const struct ctl_option withdraw_table[] = {
+    {"reason", "TEXT", offsetof(struct withdraw_options, reason),
+     "withdraw the run for this reason, up to 512 characters"},
+    {"back", NULL, offsetof(struct withdraw_options, back), "take the withdrawal back"},
+};
+
+static int run_withdraw(struct ctl_http *http, const struct ctl_call *call, struct rl_err *err)
 {
+    const struct withdraw_options *options = call->values;
     const char *method = options->back ? "DELETE" : options->reason != NULL ? "POST" : "GET";
     char path[64];
     json_t *answer = NULL, *body = NULL;
@@ -160,10 +193,19 @@ int ctl_withdraw(struct ctl_http *http, const struct ctl_options *options, struc
         return rl_fail(err, RL_E_USAGE, "--back", "--back takes a withdrawal back: it has no --reason.");
     if (options->reason != NULL && (body = json_pack("{s:s}", "reason", options->reason)) == NULL)
         return rl_fail(err, RL_E_USAGE, "--reason", "The value of --reason is not UTF-8.");
-    snprintf(path, sizeof path, "/api/v1/runs/%.24s/withdraw", options->argument);
-    int result = ask(http, options, method, path, body, &answer, err);
-    if (result == 0 && !options->json)
+    snprintf(path, sizeof path, "/api/v1/runs/%.24s/withdraw", call->argument);
+    int result = ask(http, call, method, path, body, &answer, err);
+    if (result == 0 && !call->common->json)
         print_withdrawals(answer);
     json_decref(answer);
     return result;
 }
+
+const struct ctl_command ctl_command_withdraw = {
+    .name = "withdraw",
+    .argument = "RUN",
+    .what = "whether a run is withdrawn, and why; with --reason, withdraw it; --back takes that back",
+    .values_size = sizeof(struct withdraw_options),
+    .own = CTL_TABLE(withdraw_table),
+    .run = run_withdraw,
+};

@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include "gpu/base/time.h"
+#include "gpu/suites/suites.h"
 #include "server/ctl/ctl.h"
+#include "server/ctl/suite.h"
 
 #define ANSWER_MAX (64u * 1024u * 1024u)
 /* How often an open job is asked for: a course verification takes a few seconds. */
@@ -16,51 +18,29 @@
 /* How long a daemon that was there may be away, restarting, before following ends. */
 #define AWAY_MS 15000
 #define KEY_MAX 128u
+#define SUITE   "verify" /* measured where no other is named */
 
 /* ---- the job ---- */
 
-/* "a,b" as a list; every part not empty. */
-static json_t *list_of(const char *text, const char *option, struct rl_err *err)
-{
-    json_t *list = json_array();
-    for (const char *at = text; at != NULL;) {
-        size_t len = strcspn(at, ",");
-        if (len == 0 || json_array_append_new(list, json_stringn(at, len)) != 0) {
-            rl_fail(err, RL_E_USAGE, option, "%s \"%s\" has an empty part or is not UTF-8.", option, text);
-            json_decref(list);
-            return NULL;
-        }
-        at = at[len] == ',' ? at + len + 1 : NULL;
-    }
-    return list;
-}
+struct submit_options {
+    const char *suite_name, *device, *note, *label, *on_interrupt, *idempotency_key;
+    bool wait;
+    struct ctl_suite_values suite;
+};
 
-/* "kernel=word,kernel=word" as an object. */
-static json_t *predictions_of(const char *text, struct rl_err *err)
-{
-    json_t *parts = list_of(text, "--predict", err), *object = json_object();
-    size_t i;
-    json_t *part;
-    bool good = parts != NULL;
-    json_array_foreach(parts, i, part)
-    {
-        const char *word = json_string_value(part), *equal = strchr(word, '=');
-        char kernel[64];
-        good = good && equal != NULL && (size_t)(equal - word) < sizeof kernel;
-        if (!good)
-            break;
-        snprintf(kernel, sizeof kernel, "%.*s", (int)(equal - word), word);
-        good =
-            json_object_get(object, kernel) == NULL && json_object_set_new(object, kernel, json_string(equal + 1)) == 0;
-    }
-    if (parts != NULL && !good)
-        rl_fail(err, RL_E_USAGE, "--predict", "--predict \"%s\" is not a list of KERNEL=above, near or below.", text);
-    json_decref(parts);
-    if (good)
-        return object;
-    json_decref(object);
-    return NULL;
-}
+static const struct ctl_option submit_table[] = {
+    {"suite", "NAME", offsetof(struct submit_options, suite_name),
+     CTL_SUBMITTABLE ": what is measured (default: " SUITE ")"},
+    {"wait", NULL, offsetof(struct submit_options, wait), "follow the job to its end and print the table"},
+    {"device", "ID", offsetof(struct submit_options, device), "a device's id (default: the first)"},
+    {"note", "TEXT", offsetof(struct submit_options, note), "free text kept with the job"},
+    {"label", "LABEL", offsetof(struct submit_options, label),
+     "what the job and its run are for, as a commit or a ticket: up to 64 characters, many runs may share it"},
+    {"on-interrupt", "WHAT", offsetof(struct submit_options, on_interrupt),
+     "fail or retry, when the daemon or node dies (default: fail)"},
+    {"idempotency-key", "KEY", offsetof(struct submit_options, idempotency_key),
+     "the same key and job again gives the same job"},
+};
 
 static int set(json_t *body, const char *name, json_t *value, struct rl_err *err)
 {
@@ -71,13 +51,27 @@ static int set(json_t *body, const char *name, json_t *value, struct rl_err *err
     return -1;
 }
 
-static json_t *job_of(const struct ctl_options *options, struct rl_err *err)
+static const struct rl_suite *suite_of(const char *name, struct rl_err *err)
 {
-    json_t *body = json_pack("{s:s}", "suite", "verify");
+    const struct rl_suite *suite = rl_suite_find(name != NULL ? name : SUITE);
+    char names[256];
+    if (suite != NULL && suite->submittable)
+        return suite;
+    ctl_suite_names(true, ", ", names, sizeof names);
+    rl_fail(err, RL_E_USAGE, "--suite",
+            suite == NULL ? "--suite \"%s\" is not a suite that this client knows. It can submit: %s."
+                          : "--suite \"%s\" cannot be submitted: no job measures it. What can be: %s.",
+            name, names);
+    return NULL;
+}
+
+static json_t *job_of(const struct submit_options *options, struct rl_err *err)
+{
+    const struct rl_suite *suite = suite_of(options->suite_name, err);
+    json_t *body = suite != NULL ? json_pack("{s:s}", "suite", suite->name) : NULL;
     const struct {
         const char *name, *value;
     } texts[] = {{"device", options->device},
-                 {"sizes", options->sizes},
                  {"note", options->note},
                  {"label", options->label},
                  {"on_interrupt", options->on_interrupt}};
@@ -85,18 +79,39 @@ static json_t *job_of(const struct ctl_options *options, struct rl_err *err)
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         if (failed == 0 && texts[i].value != NULL)
             failed = set(body, texts[i].name, json_string(texts[i].value), err);
-    if (failed == 0 && options->cache != NULL)
-        failed = set(body, "cache", list_of(options->cache, "--cache", err), err);
-    if (failed == 0 && options->kernels != NULL)
-        failed = set(body, "kernels", list_of(options->kernels, "--kernels", err), err);
-    if (failed == 0 && options->predict != NULL)
-        failed = set(body, "predictions", predictions_of(options->predict, err), err);
-    if (failed == 0 && options->no_counters)
-        failed = set(body, "counters", json_false(), err);
+    if (failed == 0)
+        failed = ctl_suite_params(suite, &options->suite, body, err);
     if (failed == 0)
         return body;
     json_decref(body);
     return NULL;
+}
+
+static int extend(const struct ctl_line *line, struct ctl_table *ret, struct rl_err *err)
+{
+    static struct ctl_suite_table table;
+    const struct rl_suite *suite = suite_of(ctl_line_value(line, "suite"), err);
+    if (suite == NULL)
+        return -1;
+    ctl_suite_options(suite, offsetof(struct submit_options, suite), &table);
+    *ret = (struct ctl_table){table.options, suite->param_count};
+    return 0;
+}
+
+static int elsewhere(const struct ctl_line *line, const char *name, size_t len, struct rl_err *err)
+{
+    const struct rl_suite *other = ctl_suite_with(name, len);
+    const char *suite = ctl_line_value(line, "suite");
+    if (other == NULL)
+        return 0;
+    return rl_fail(err, RL_E_USAGE, NULL, "The suite %s has no option --%.*s: it is one of %s (--suite %s).",
+                   suite != NULL ? suite : SUITE, (int)len, name, other->name, other->name);
+}
+
+static void help(const struct ctl_line *line)
+{
+    const char *name = ctl_line_value(line, "suite");
+    ctl_suite_help(rl_suite_find(name != NULL ? name : SUITE));
 }
 
 static int check_key(const char *key, struct rl_err *err)
@@ -256,16 +271,16 @@ static int print_tables(struct ctl_http *http, const json_t *job, struct rl_err 
 }
 
 /* Prints how an ended job ended; the exit code, or -1 with err. */
-static int show_end(struct ctl_http *http, const struct ctl_options *options, const json_t *job, struct rl_err *err)
+static int show_end(struct ctl_http *http, const struct ctl_call *call, const json_t *job, struct rl_err *err)
 {
     const char *state = json_string_value(json_object_get(job, "state"));
     const char *outcome = json_string_value(json_object_get(job, "outcome"));
-    if (options->json)
+    if (call->common->json)
         json_dumpf(job, stdout, JSON_INDENT(2));
-    if (options->json)
+    if (call->common->json)
         puts("");
     if (state != NULL && strcmp(state, "done") == 0) {
-        if (!options->json && print_tables(http, job, err) != 0)
+        if (!call->common->json && print_tables(http, job, err) != 0)
             return -1;
         bool good = outcome != NULL && strcmp(outcome, "ok") == 0;
         if (!good)
@@ -280,7 +295,7 @@ static int show_end(struct ctl_http *http, const struct ctl_options *options, co
                    ctl_member(job, "state"), ctl_member(error, "message"));
 }
 
-static int post(struct ctl_http *http, const struct ctl_options *options, json_t **ret, struct rl_err *err)
+static int post(struct ctl_http *http, const struct submit_options *options, json_t **ret, struct rl_err *err)
 {
     struct rl_buf answer;
     json_t *body = job_of(options, err);
@@ -297,8 +312,9 @@ static int post(struct ctl_http *http, const struct ctl_options *options, json_t
     return result;
 }
 
-int ctl_submit(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err)
+static int run_submit(struct ctl_http *http, const struct ctl_call *call, struct rl_err *err)
 {
+    const struct submit_options *options = call->values;
     json_t *job = NULL;
     if (check_key(options->idempotency_key, err) != 0 || post(http, options, &job, err) != 0)
         return -1;
@@ -310,10 +326,10 @@ int ctl_submit(struct ctl_http *http, const struct ctl_options *options, struct 
             fprintf(stderr, CTL_PROGRAM ": job %s goes on; to end it: rooflinectl cancel %s\n", ctl_member(job, "id"),
                     ctl_member(job, "id"));
         else if (code == 0)
-            code = show_end(http, options, job, err);
+            code = show_end(http, call, job, err);
     } else {
         code = 0;
-        if (options->json)
+        if (call->common->json)
             json_dumpf(job, stdout, JSON_INDENT(2));
         else
             printf("job %s %s on %s", ctl_member(job, "id"), ctl_member(job, "state"), ctl_member(job, "device"));
@@ -323,21 +339,42 @@ int ctl_submit(struct ctl_http *http, const struct ctl_options *options, struct 
     return code;
 }
 
-int ctl_cancel(struct ctl_http *http, const struct ctl_options *options, struct rl_err *err)
+const struct ctl_command ctl_command_submit = {
+    .name = "submit",
+    .what = "queue a measurement; with --wait, follow it and print its table",
+    .values_size = sizeof(struct submit_options),
+    .own = CTL_TABLE(submit_table),
+    .last = "Ctrl-C during submit --wait leaves the job running and says how to cancel it.",
+    .extend = extend,
+    .elsewhere = elsewhere,
+    .ever = ctl_suite_any_option,
+    .help = help,
+    .run = run_submit,
+};
+
+static int run_cancel(struct ctl_http *http, const struct ctl_call *call, struct rl_err *err)
 {
     struct rl_buf answer;
     char path[64];
     rl_buf_init(&answer, ANSWER_MAX);
-    snprintf(path, sizeof path, "/api/v1/jobs/%.24s", options->argument);
+    snprintf(path, sizeof path, "/api/v1/jobs/%.24s", call->argument);
     int result = ctl_http_send(http, "DELETE", path, NULL, NULL, &answer, NULL, err);
     json_t *job = NULL;
     if (result == 0 && (result = ctl_http_parse(http, &answer, &job, err)) == 0) {
         if (is_open(job))
-            printf("job %s will be cancelled once its measuring process is gone\n", options->argument);
+            printf("job %s will be cancelled once its measuring process is gone\n", call->argument);
         else
-            printf("job %s %s\n", options->argument, ctl_member(job, "state"));
+            printf("job %s %s\n", call->argument, ctl_member(job, "state"));
         json_decref(job);
     }
     rl_buf_free(&answer);
     return result;
 }
+
+const struct ctl_command ctl_command_cancel = {
+    .name = "cancel",
+    .argument = "JOB",
+    .what = "cancel a job",
+    .plain = true,
+    .run = run_cancel,
+};

@@ -196,6 +196,10 @@ class Commands(Ctl):
     def test_errors_say_what_and_what_next(self):
         for words, code, part in (
                 (["submit", "--sizes", "huge"], 64, 'sizes is "huge"'),
+                (["submit", "--suite", "frob"], 64, "can submit: verify"), (["submit", "--suite", "import"], 64, "no job measures it"),
+                (["submit", "--suite", "frob", "--help"], 64, '"frob" is not a suite'), (["jobs", "--cache", "warm"], 64, "no option --cache"),
+                (["submit", "--cache", "hot"], 64, "--cache: cache[0]"), (["cancel", "1", "--json"], 64, "cancel has no option --json"),
+                (["submit", "--kernels", "vector_add", "--predict", "matmul_naive=near"], 64, "kernels leaves out"),
                 (["submit", "--kernels", "a,,b"], 64, "empty part"),
                 (["submit", "--kernels", "saxpy"], 64, "kernels[0]"),
                 (["submit", "--predict", "vector_add"], 64, "--predict"),
@@ -234,12 +238,18 @@ class Commands(Ctl):
         for status in set(re.findall(r"^\| `\w+` \| \d+ \| (\d+) \|", table, re.M)):
             self.assertRegex(statuses, rf"\b{status} ")
         self.assertTrue(of_submit.startswith("Usage: rooflinectl submit [OPTION]…\n"))
-        self.assertRegex(of_submit, r"--sizes SIZES +course \(default\) or scaled\n")
+        self.assertRegex(of_submit, r"--sizes SIZES +course \(default\) or scaled\. ")
         self.assertTrue(self.ctl("help", "compare", url=False).stdout.startswith("Usage: rooflinectl compare BASE HEAD [OPTION]…\n"))
         self.assertRegex(self.ctl("help", "show", url=False).stdout, r"--state STATE +warm, cold or mixed \(default: all there are\)\n")
         self.assertNotIn("--json", self.ctl("help", "cancel", url=False).stdout)
         for command, default in (("export", "any"), ("trend", "measured and imported")):
             self.assertRegex(self.ctl("help", command, url=False).stdout, rf"--source SOURCE .*\(default: {default}\)\n")
+        # a suite's options are made from its parameters
+        self.assertEqual(of_submit, self.ctl("submit", "--suite", "verify", "--help", url=False).stdout)
+        for option in ("sizes SIZES", "cache LIST", "kernels LIST", "no-counters", "predict LIST"):
+            self.assertRegex(of_submit.split("--suite verify (Verification)")[1], rf"(?m)^  --{option} +\S")
+        for command in ("runs", "export", "trend", "compare"):
+            self.assertRegex(self.ctl(command, "--help", url=False).stdout, r"--suite SUITE +verify or import")
         # what it shows as an example can be sent
         example = re.search(r"--predict .*, as (\S+)", of_submit).group(1)
         self.assertEqual(len(json.loads(self.ctl("submit", "--json", "--predict", example).stdout)["predictions"]), 2)
