@@ -33,7 +33,7 @@ struct ctl_common {
     bool json, help, version;
 };
 
-enum { CTL_WORDS_MAX = 3, CTL_VALUES_BYTES = 1024 };
+enum { CTL_WORDS_MAX = 3 };
 /* A command line as it was given: words (the command's name first) and options with their values. */
 struct ctl_given {
     const char *name; /* behind the dashes; of so many bytes */
@@ -61,7 +61,7 @@ struct ctl_command {
     const char *more;      /* help, below what; may be NULL */
     const char *last;      /* help, below the options; may be NULL */
     bool plain;            /* has no --json */
-    size_t values_size;    /* of its struct of values, at most CTL_VALUES_BYTES */
+    size_t values_size;    /* of its struct of values; 0: it has none */
     struct ctl_table own;  /* its options */
     struct ctl_table with; /* options that it shares with others: their struct is the first member of its own */
     /* Options that depend on the line, as those of a suite. NULL: none. -1 with RL_E_USAGE. */

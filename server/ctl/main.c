@@ -1,6 +1,5 @@
 /* rooflinectl: the client. Finds the command, gives it its options and calls it. */
 #include <signal.h>
-#include <stdalign.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -223,17 +222,22 @@ static const char *next_action(const struct rl_err *err)
 static int run(const struct ctl_command *command, const struct ctl_line *line, const struct ctl_common *common,
                struct rl_err *err)
 {
-    alignas(max_align_t) char values[CTL_VALUES_BYTES] = {0};
-    const struct ctl_call call = {common, values, line->words[1], line->words[2]};
     struct ctl_http *http = NULL;
     if (command == NULL)
         return no_command(line->words[0], err);
-    if (take_options(command, line, values, err) != 0 || check_words(command, call.argument, call.second, err) != 0)
-        return -1;
-    int code = ctl_http_new(common, &http, err);
+    void *values = calloc(1, command->values_size + 1);
+    const struct ctl_call call = {common, values, line->words[1], line->words[2]};
+    if (values == NULL)
+        return rl_fail(err, RL_E_NO_MEMORY, NULL, "No memory for the options.");
+    int code = take_options(command, line, values, err);
+    if (code == 0)
+        code = check_words(command, call.argument, call.second, err);
+    if (code == 0)
+        code = ctl_http_new(common, &http, err);
     if (code == 0)
         code = command->run(http, &call, err);
     ctl_http_free(http);
+    free(values);
     return code;
 }
 

@@ -108,10 +108,12 @@ static int elsewhere(const struct ctl_line *line, const char *name, size_t len, 
                    suite != NULL ? suite : SUITE, (int)len, name, other->name, other->name);
 }
 
+/* The name was looked at by extend, but where help is of all commands. */
 static void help(const struct ctl_line *line)
 {
-    const char *name = ctl_line_value(line, "suite");
-    ctl_suite_help(rl_suite_find(name != NULL ? name : SUITE));
+    struct rl_err err = {0};
+    const struct rl_suite *suite = suite_of(ctl_line_value(line, "suite"), &err);
+    ctl_suite_help(suite != NULL ? suite : rl_suite_find(SUITE));
 }
 
 static int check_key(const char *key, struct rl_err *err)

@@ -221,6 +221,24 @@ class Commands(Ctl):
             self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
             self.assertEqual(done.stdout, "")
 
+    def test_the_help_of_a_command_lists_exactly_its_options(self):
+        """Each option of any command is tried on each: a command takes those that its help lists, and no other."""
+        listed = lambda text: dict(re.findall(r"(?m)^  --([a-z-]+)( [A-Z][A-Z=]*)? ", text))
+        everything = self.ctl("--help", url=False).stdout
+        names = re.findall(r"(?m)^  ([a-z]+) ", everything.split("Commands:")[1].split("\n\n")[0])
+        of = {name: listed(self.ctl(name, "--help", url=False).stdout) for name in names if name != "help"}
+        self.assertEqual(len(of), 16)
+        self.assertEqual(listed(everything).keys(), set().union(*of.values()))
+        for command, options in of.items():
+            for option, value in listed(everything).items():
+                if option in ("help", "version"):
+                    continue
+                # never sent: the address is none, and a --url that is tried is the last, which is that of ftp
+                words = [command, f"--{option}", *(["1"] if value else []), "--url", "ftp://x"]
+                done = subprocess.run([str(OPTIONS.bin / "rooflinectl"), *words], capture_output=True, text=True, timeout=60)
+                self.assertEqual(done.returncode, 64, words)
+                self.assertEqual(option not in options, f"no option --{option}" in done.stderr, (words, done.stderr))
+
     def test_help_and_version(self):
         self.assertIn("Exit status", self.ctl("--help", url=False).stdout)
         self.assertTrue(self.ctl("--version", url=False).stdout.startswith("rooflinectl "))
