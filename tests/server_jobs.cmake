@@ -29,8 +29,7 @@ target_link_options(test_jobs_life PRIVATE -Wl,--wrap=store_job_get -Wl,--wrap=s
 
 # The client's options that come from a suite.
 rl_unit_test(test_ctl_suite rl_suites rl_base PkgConfig::JANSSON)
-target_sources(test_ctl_suite PRIVATE ${CMAKE_SOURCE_DIR}/server/ctl/suite.c ${CMAKE_SOURCE_DIR}/server/ctl/read.c
-  ${CMAKE_SOURCE_DIR}/server/ctl/help.c)
+target_sources(test_ctl_suite PRIVATE ${CMAKE_SOURCE_DIR}/server/ctl/suite.c ${CMAKE_SOURCE_DIR}/server/ctl/read.c)
 
 # 200 kills for each way of starting the measuring process; see the script.
 find_package(Python3 COMPONENTS Interpreter)

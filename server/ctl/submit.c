@@ -108,12 +108,30 @@ static int elsewhere(const struct ctl_line *line, const char *name, size_t len, 
                    suite != NULL ? suite : SUITE, (int)len, name, other->name, other->name);
 }
 
+/* The suite's title, help and options, and the other suites' names. */
+static void print_suite(const struct rl_suite *suite)
+{
+    struct ctl_suite_table table;
+    bool others = false;
+    ctl_suite_options(suite, 0, &table);
+    printf("\nOptions of submit with --suite %s (%s): %s\n", suite->name, suite->title, suite->help);
+    ctl_print_table((struct ctl_table){table.options, suite->param_count});
+    for (size_t i = 0; i < rl_suite_count; i++) {
+        if (!rl_suites[i]->submittable || rl_suites[i] == suite)
+            continue;
+        printf("%s%s", others ? ", " : "\nOther suites (submit --suite NAME --help): ", rl_suites[i]->name);
+        others = true;
+    }
+    if (others)
+        puts("");
+}
+
 /* The name was looked at by extend, but where help is of all commands. */
 static void help(const struct ctl_line *line)
 {
     struct rl_err err = {0};
     const struct rl_suite *suite = suite_of(ctl_line_value(line, "suite"), &err);
-    ctl_suite_help(suite != NULL ? suite : rl_suite_find(SUITE));
+    print_suite(suite != NULL ? suite : rl_suite_find(SUITE));
 }
 
 static int check_key(const char *key, struct rl_err *err)

@@ -110,23 +110,6 @@ void ctl_suite_names(bool submittable, const char *between, char *text, size_t s
             add(text, size, "%s%s", text[0] != '\0' ? between : "", rl_suites[i]->name);
 }
 
-void ctl_suite_help(const struct rl_suite *suite)
-{
-    struct ctl_suite_table table;
-    bool others = false;
-    ctl_suite_options(suite, 0, &table);
-    printf("\nOptions of submit with --suite %s (%s): %s\n", suite->name, suite->title, suite->help);
-    ctl_print_table((struct ctl_table){table.options, suite->param_count});
-    for (size_t i = 0; i < rl_suite_count; i++) {
-        if (!rl_suites[i]->submittable || rl_suites[i] == suite)
-            continue;
-        printf("%s%s", others ? ", " : "\nOther suites (submit --suite NAME --help): ", rl_suites[i]->name);
-        others = true;
-    }
-    if (others)
-        puts("");
-}
-
 const struct rl_suite *ctl_suite_with(const char *name, size_t len)
 {
     for (size_t i = 0; i < rl_suite_count; i++)

@@ -23,9 +23,6 @@ void ctl_suite_options(const struct rl_suite *suite, size_t at, struct ctl_suite
  * wanted. */
 int ctl_suite_params(const struct rl_suite *suite, const struct ctl_suite_values *values, json_t *body,
                      struct rl_err *err);
-/* The suite's title, help and options, and the other suites' names, on standard output. */
-void ctl_suite_help(const struct rl_suite *suite);
-
 /* The names of all suites, or of those that can be submitted, with text between. */
 void ctl_suite_names(bool submittable, const char *between, char *text, size_t size);
 /* The first suite that can be submitted and has the option; NULL: none. */
