@@ -10,14 +10,14 @@
     "time_s, dram_bytes, dram_per_ask, percent_of_ceiling of kernels; value, dram_bytes of ceilings"
 
 struct store_trend_query {
-    const char *device,
-        *kernel;               /* needed; kernel is the id of a kernel or a ceiling: unknown is RL_E_NOT_FOUND; where
-                                * both have the name, the one that the metric is of, else that has runs here, else the kernel */
-    const char *state;         /* "warm", "cold", "mixed" */
-    const char *metric;        /* NULL: time_s of a kernel, value of a ceiling */
-    const char *suite, *sizes; /* NULL: verify, course */
-    const char *source;        /* NULL: measured and imported */
-    const char *driver, *cuda; /* NULL: any */
+    const char *device, *kernel; /* needed; kernel is the id of a kernel or a ceiling: unknown is RL_E_NOT_FOUND; where
+                                  * both have the name, the one that the metric is of, else that has runs here, else the
+                                  * kernel */
+    const char *state;           /* "warm", "cold", "mixed" */
+    const char *metric;          /* NULL: time_s of a kernel, value of a ceiling */
+    const char *suite, *sizes;   /* NULL: verify, course */
+    const char *source;          /* NULL: measured and imported */
+    const char *driver, *cuda;   /* NULL: any */
     const char *label; /* NULL: any. Else points and bands are of these runs alone; more than STORE_TREND_LABEL_RUNS of
                         * them are RL_E_TOO_LARGE */
     int64_t method_version;             /* 0: RL_METHOD_VERSION */
@@ -29,9 +29,10 @@ struct store_trend_query {
  * change, but those of points outside of their band by at least 1 percent of its median: a change has to be accepted
  * before it becomes the baseline. Numbers have nine digits. accepted: the accepted changes of these days, oldest first,
  * with the whole note; runs of the source asked for.
- * {"device":{"id","name"},"kernel","state","metric","unit","suite","sizes","source","label"?,"method_version","since","until",
- *  "accepted":[{"run","date","day","driver","cuda","note","principal","why":{}}],"points":[{"day","driver","cuda","newest_run","runs","used","median","min","max","band":{"low","median","high",
- *  "runs"}|null,"outside":bool|null,"accepted":bool,"series":1,"why":{}}],"series":[{"number":1,"flop","ask_bytes",
+ * {"device":{"id","name"},"kernel","state","metric","unit","suite","sizes","source","label"?,"method_version","since",
+ *  "until","accepted":[{"run","date","day","driver","cuda","note","principal","why":{}}],
+ *  "points":[{"day","driver","cuda","newest_run","runs","used","median","min","max",
+ *  "band":{"low","median","high","runs"}|null,"outside":bool|null,"accepted":bool,"series":1,"why":{}}],"series":[{"number":1,"flop","ask_bytes",
  *  "dims","times":"events"|"profiler"|"any","sentence","why":{}}],"excluded":[…]}
  * Points of other work (flop, asked bytes or dims that both know and that differ) are of another series, as are times
  * that are a profiler's durations: a point's band is that of its own series. A change that was accepted begins the

@@ -1,59 +1,9 @@
-/* See db/rows/work.h. Migration 0005 does the same in SQL for the rows that were there before. */
+/* See db/rows/work.h. */
 #include "db/rows/work.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "db/core/statement.h"
-
-/* ---- from a run ---- */
-
-static int64_t known_or_less(struct rl_count count)
-{
-    return count.why == NULL ? count.value : -1;
-}
-
-static const char *known_text(struct rl_text text)
-{
-    return text.why == NULL && text.value != NULL && text.value[0] != '\0' ? text.value : NULL;
-}
-
-static const char *dims_text(const int64_t dims[3], const char *why, char text[LAUNCH_DIMS_TEXT])
-{
-    if (why != NULL)
-        return NULL;
-    snprintf(text, LAUNCH_DIMS_TEXT, "%lld x %lld x %lld", (long long)dims[0], (long long)dims[1], (long long)dims[2]);
-    return text;
-}
-
-void store_work_of_row(const struct rl_row *row, struct store_work *work)
-{
-    const char *shape = known_text(row->launch.shape);
-    /* "grid 65536, block 256" of measured rows is the launch again: their dims follow from name and sizes */
-    bool is_launch = shape != NULL && strncmp(shape, "grid ", 5) == 0;
-
-    *work = (struct store_work){known_or_less(row->flop), known_or_less(row->ask_bytes), is_launch ? NULL : shape};
-}
-
-void store_launch_of_row(const struct rl_row *row, char grid[LAUNCH_DIMS_TEXT], char block[LAUNCH_DIMS_TEXT],
-                         struct store_launch *launch)
-{
-    *launch = (struct store_launch){.grid = dims_text(row->launch.grid, row->launch.dims_why, grid),
-                                    .block = dims_text(row->launch.block, row->launch.dims_why, block),
-                                    .function = row->import.present ? known_text(row->import.function) : NULL};
-}
-
-void store_work_of_ceiling(const struct rl_ceiling *ceiling, struct store_work *work, struct store_launch *launch)
-{
-    bool bytes = ceiling->unit != NULL && strcmp(ceiling->unit, "byte_per_s") == 0;
-    bool flop = ceiling->unit != NULL && strcmp(ceiling->unit, "flop_per_s") == 0;
-
-    *work = (struct store_work){.flop = flop ? known_or_less(ceiling->work) : -1,
-                                .ask_bytes = bytes ? known_or_less(ceiling->work) : -1};
-    *launch = (struct store_launch){.shape = known_text(ceiling->shape)};
-}
-
-/* ---- stored ---- */
 
 static const char *or_empty(const char *text)
 {

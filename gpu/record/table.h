@@ -52,9 +52,11 @@
 #define FLAG3(type, member, ...) {AT(type, member), .kind = RL_KIND_FLAG3, __VA_ARGS__}
 #define WORDS(type, member, ...) {AT(type, member), .kind = RL_KIND_WORDS, .max_count = WORDS_MAX, __VA_ARGS__}
 #define INT_OR_NULL(type, member, reason, low, high, ...) \
-    {AT(type, member), .kind = RL_KIND_INT_OR_NULL, .int_min = low, .int_max = high, .why_offset = offsetof(struct type, reason), __VA_ARGS__}
+    {AT(type, member), .kind = RL_KIND_INT_OR_NULL, .int_min = low, .int_max = high, \
+     .why_offset = offsetof(struct type, reason), __VA_ARGS__}
 #define INT3_OR_NULL(type, member, reason, low, high, ...) \
-    {AT(type, member), .kind = RL_KIND_INT3_OR_NULL, .int_min = low, .int_max = high, .why_offset = offsetof(struct type, reason), __VA_ARGS__}
+    {AT(type, member), .kind = RL_KIND_INT3_OR_NULL, .int_min = low, .int_max = high, \
+     .why_offset = offsetof(struct type, reason), __VA_ARGS__}
 #define OBJECT(type, member, table, ...) {AT(type, member), .kind = RL_KIND_OBJECT, .object = &table, __VA_ARGS__}
 #define OPTIONAL(type, member, table, ...) {AT(type, member), .kind = RL_KIND_STATE, .object = &table, __VA_ARGS__}
 #define LIST(type, json, member, counter, most, table, ...) \

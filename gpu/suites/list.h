@@ -1,10 +1,9 @@
-/* The one list of suites, in the order in which they are shown. A suite that is not here is nowhere. MEASURED ones have
- * a measuring half and can be asked for by a job; RESULT ones describe runs that come to be in other ways. */
+/* The one list of suites, in the order in which they are shown. A suite that is not here is nowhere. */
 #ifndef GPU_SUITES_LIST_H
 #define GPU_SUITES_LIST_H
 
-#define RL_SUITES(MEASURED, RESULT)                                                                                    \
-    MEASURED(verify)                                                                                                   \
-    RESULT(import)
+#define RL_SUITES(SUITE)                                                                                               \
+    SUITE(verify)                                                                                                      \
+    SUITE(import)
 
 #endif

@@ -7,10 +7,10 @@
 
 #define DECLARE(name) extern const struct rl_suite rl_suite_##name;
 #define NAME(name)    &rl_suite_##name,
-RL_SUITES(DECLARE, DECLARE)
-const struct rl_suite *const rl_suites[] = {RL_SUITES(NAME, NAME)};
+RL_SUITES(DECLARE)
+const struct rl_suite *const rl_suites[] = {RL_SUITES(NAME)};
 #define COUNT(name) +1
-const size_t rl_suite_count = 0 RL_SUITES(COUNT, COUNT);
+const size_t rl_suite_count = 0 RL_SUITES(COUNT);
 
 const struct rl_suite *rl_suite_find(const char *name)
 {

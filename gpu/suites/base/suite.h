@@ -1,10 +1,8 @@
-/* A suite: one kind of measurement. This is its pure half: what a client may ask, what a run of it holds, what follows
- * from that, and how it is stored, judged and tabled. The daemon, the client and the importer link it; it knows no
- * backend. The measuring half is gpu/suites/base/measure.h.
+/* A suite: one kind of measurement. What a client may ask, what a run of it holds, what follows from that, and how it
+ * is stored. The daemon, the client, the importer and roofline-measure link it; it knows no backend. The measuring
+ * itself is still the verification's alone (gpu/engine).
  *
- * One that is added: a folder with a struct rl_suite named rl_suite_NAME, and a line in list.h. CONTRIBUTING.md has the
- * recipe.
- */
+ * A suite is a folder with a struct rl_suite named rl_suite_NAME, and a line in gpu/suites/list.h. */
 #ifndef GPU_SUITES_BASE_SUITE_H
 #define GPU_SUITES_BASE_SUITE_H
 
@@ -91,13 +89,13 @@ struct rl_metric_info {
     bool headline; /* what a device's verdict may rest on */
 };
 
-/* A run in the flat form that the store keeps: one of these for each unit, state and place on the suite's axes. All is
+/* A run in the flat form that the store keeps: one of these for each unit, state and place. All is
  * borrowed from the run, or lives as long as the call. */
 struct rl_point {
     const char *unit; /* a kernel's, ceiling's or other name */
     bool ceiling;     /* unit is a ceiling */
     enum rl_state state;
-    const char *at; /* the place, canonical: "" or "block=256" or "cap=40,block=256", axes in the suite's order */
+    const char *at;                              /* the place, canonical: "" or "block=256" or "cap=40,block=256" */
     const double *metrics;                       /* one for each of the suite's, in that order; NAN: unknown */
     unsigned flags;                              /* enum rl_row_flag */
     int64_t flop, ask_bytes;                     /* the work of a launch; -1 unknown */
@@ -112,23 +110,6 @@ typedef int rl_point_sink(void *arg, const struct rl_point *point, struct rl_err
 typedef int rl_times_sink(void *arg, const char *unit, enum rl_state state, const char *at,
                           const struct rl_times *times, struct rl_err *err);
 
-/* ---- tables ---- */
-
-enum rl_column_kind { RL_COLUMN_TEXT, RL_COLUMN_INT, RL_COLUMN_REAL };
-struct rl_column {
-    const char *id, *title, *unit; /* unit NULL: none */
-    enum rl_column_kind kind;
-    int decimals; /* REAL, in the text table */
-    double scale; /* what is divided by it there, 1e6 for MB; 0: nothing. CSV has the value itself */
-};
-struct rl_cell { /* by the column's kind; why not NULL: unknown, and text, integer and real say nothing */
-    const char *text;
-    int64_t integer;
-    double real;
-    const char *why;
-};
-typedef int rl_row_sink(void *arg, const struct rl_cell *cells, struct rl_err *err);
-
 /* ---- the suite ---- */
 
 struct rl_suite {
@@ -140,7 +121,6 @@ struct rl_suite {
     size_t unit_count;
     const struct rl_param *params; /* at most RL_PARAMS_MAX, beside those that every job has (server/jobs/spec.h) */
     size_t param_count;
-    const char *const *axes;       /* names of the places of its points, in order, ended by NULL; NULL: none */
     const struct rl_phase *phases; /* at most RL_PHASES_MAX; the first runs from the start of the process */
     size_t phase_count;
     const struct rl_metric_info *metrics; /* append-only: stored points hold them by number */
@@ -159,13 +139,6 @@ struct rl_suite {
     int (*times)(const struct rl_run *run, rl_times_sink *take, void *arg, struct rl_err *err);
     /* Its points, each place once. */
     int (*points)(const struct rl_run *run, rl_point_sink *put, void *arg, struct rl_err *err);
-    /* Its table: column_count columns, and a sink for rows. */
-    const struct rl_column *columns;
-    size_t column_count;
-    int (*rows)(const struct rl_run *run, rl_row_sink *put, void *arg, struct rl_err *err);
-    /* A text table of its own in place of the one made of columns and rows; state is the one to show. NULL: none. */
-    int (*text)(const struct rl_run *run, enum rl_state state, struct rl_buf *out);
-    int (*csv)(const struct rl_run *run, struct rl_buf *out);
 };
 
 /* RL_E_MEASURE_PROTOCOL about a member of a run that a measuring process sent, for `accept`. -1. */

@@ -1,6 +1,5 @@
 /* Runs that were imported: rows of any program's kernels, in the form of a verification. No job asks for one. */
 #include "gpu/record/derive/derive.h"
-#include "gpu/record/print/text.h"
 #include "gpu/suites/verify/verify.h"
 
 extern const struct rl_suite rl_suite_import;
@@ -17,6 +16,4 @@ const struct rl_suite rl_suite_import = {
     .check = verify_check,
     .times = verify_times,
     .points = verify_points,
-    .text = rl_table_write,
-    .csv = rl_csv_write,
 };

@@ -1,4 +1,5 @@
-/* A verification's or an import's rows and ceilings in the flat form that the store keeps. */
+/* A verification's or an import's rows and ceilings in the flat form that the store keeps. Migration 0005 made work and
+ * launch of the rows that were there before in the same way, in SQL. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -44,7 +45,7 @@ static const char *dims_text(const int64_t dims[3], const char *why, char text[D
     return text;
 }
 
-/* What of a kernel's row is its work and its launch. */
+/* What of a kernel's row is its work and its launch; borrowed from the row and these texts. */
 static void describe_row(const struct rl_row *row, char grid[DIMS_TEXT], char block[DIMS_TEXT], struct rl_point *ret)
 {
     const char *shape = known_text(row->launch.shape);

@@ -2,7 +2,6 @@
 #include "gpu/suites/verify/verify.h"
 
 #include "gpu/record/derive/derive.h"
-#include "gpu/record/print/text.h"
 
 static const char *const sizes[] = {"course", "scaled", NULL}; /* by enum rl_sizes */
 static const char *const states[] = {"warm", "cold", NULL};    /* by enum rl_state */
@@ -88,6 +87,4 @@ const struct rl_suite rl_suite_verify = {
     .accept = verify_accept,
     .times = verify_times,
     .points = verify_points,
-    .text = rl_table_write,
-    .csv = rl_csv_write,
 };
